@@ -5,34 +5,44 @@ BIN := $(VENV)/bin
 BUILD := pyproject.toml setup.py $(wildcard newscrawl/*/*.pyx newscrawl/*/*/*.pyx)
 # What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
+# A process per core; the tests of a file share servers and crawls.
+PARALLEL := --numprocesses logical --dist loadfile
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test coverage test-corpora test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive growth clean
+.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
 
+# Up to five minutes on two cores.
 test: $(VENV)/installed
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not pythons" $(ARGS)
+
+# The rest: crawls, builds, worker processes, and with EXTRAS Spark: a quarter of an hour.
+test-slow: $(VENV)/installed
+	$(BIN)/python -m pytest $(PARALLEL) -m "slow and not pythons and not corpus" $(ARGS)
+
+test-all: $(VENV)/installed
+	$(BIN)/python -m pytest $(PARALLEL) -m "not pythons and not (slow and corpus)" $(ARGS)
 
 # Branch coverage of all tests, worker processes and crawls included: half an hour.
-coverage: $(VENV)/installed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term $(ARGS)
+coverage:
+	$(MAKE) test-all ARGS="--cov --cov-report=term $(ARGS)"
 
 # Long tests on the labelled pages, with fits of the models to them: ten minutes.
 test-corpora: $(VENV)/installed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile -m "slow and corpus" $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) -m "slow and corpus" $(ARGS)
 
 # In a new environment of each other Python of the machine.
 test-pythons: $(VENV)/installed
 	$(BIN)/python -m pytest -m pythons $(ARGS)
 
-# With the oldest dependencies that pyproject.toml allows.
+# `make test` with the oldest dependencies that pyproject.toml allows.
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --constraint tests/lowest.txt --editable '.[dev]'
-	.venv-lowest/bin/python -m pytest $(ARGS)
+	.venv-lowest/bin/python -m pytest $(PARALLEL) -m "not slow and not pythons" $(ARGS)
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

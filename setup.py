@@ -38,9 +38,10 @@ setup(
     ext_modules=extensions(),
     entry_points={
         "console_scripts": [
-            "newscrawl = newscrawl.cli.main:main",
+            "newscrawl = newscrawl.cli:start",
             "newscrawl-spark = newscrawl.spark.spark_command:main",
         ],
+        "newscrawl_methods": ["lab = newscrawl.lab.paper_methods:VARIANTS"],
         "scrapy": ["settings = newscrawl.settings.base"],
         "scrapy.commands": [
             "cluster = newscrawl.commands.cluster_command:ClusterCommand",

@@ -22,22 +22,22 @@ from newscrawl.body.blocks import find_blocks
 from newscrawl.body.classifier import body_candidates, choose_blocks
 from newscrawl.body.excluded_regions import heading_row
 from newscrawl.body.nce import find_region
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.folds import FOLDS, extra_site
-from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.folds import FOLDS, extra_site
+from newscrawl.lab.corpora.tables import Table, print_tables
+from newscrawl.lab.training.block_labels import label_blocks
+from newscrawl.lab.training.block_training import fit_body_models, read_labelled
 from newscrawl.text import words
-from newscrawl.training.block_labels import label_blocks
-from newscrawl.training.block_training import fit_body_models, read_labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.body.classifier import BodyModels
-    from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.document.document import Document
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 CORPORA = [SHARED / "news212", SHARED / "fundus"]

@@ -15,7 +15,7 @@ from urllib.parse import urldefrag
 
 import psutil
 
-from newscrawl.corpora.chromium import NUMBER, browser_context
+from newscrawl.lab.corpora.chromium import NUMBER, browser_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

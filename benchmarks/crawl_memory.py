@@ -22,14 +22,15 @@ from typing import TYPE_CHECKING
 import psutil
 
 from benchmarks.crawlload import MB, articles, crawl_plugin, served
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
-TASK = "newscrawl.crawl.workers.tasks:extract_page"
+TASK = "newscrawl.workers.tasks:extract_page"
 LIMIT = 15.0
 _STEP = 1000
 

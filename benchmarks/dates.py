@@ -32,15 +32,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
-from newscrawl.corpora.calibration import calibration_error, confidence_bins
-from newscrawl.corpora.corpus import LabelledPage, load_corpus
-from newscrawl.corpora.day_match import DayResult, day_result
-from newscrawl.corpora.folds import FOLDS, folds
-from newscrawl.corpora.metrics import mean
-from newscrawl.corpora.tables import Table, figure, print_tables
 from newscrawl.document.document import Document, parse_document
-from newscrawl.evaluation.families import MAY_TRAIN
-from newscrawl.evaluation.out_of_fold import evaluate_out_of_fold
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.methods import DEFAULT_METHOD
 from newscrawl.fields.dates.decide import CONFIDENCE, decide
@@ -52,6 +44,14 @@ from newscrawl.fields.metadata.metadata import Metadata, read_metadata
 from newscrawl.fields.metadata.structured_date import day_of
 from newscrawl.fields.titles.title import choose_title
 from newscrawl.items import Article
+from newscrawl.lab.corpora.calibration import calibration_error, confidence_bins
+from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.lab.corpora.day_match import DayResult, day_result
+from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.metrics import mean
+from newscrawl.lab.corpora.tables import Table, figure, print_tables
+from newscrawl.lab.evaluation.families import MAY_TRAIN
+from newscrawl.lab.evaluation.out_of_fold import evaluate_out_of_fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

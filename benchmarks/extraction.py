@@ -3,7 +3,7 @@
 The time of a step is the minimum CPU time of three interleaved rounds. Printed are the median and
 the 95th percentile over pages of the ratio to parsing, and the ratio of the sums, with compiled
 modules (if built) and, in another process, without. The garbage collector is configured as in a worker
-(:func:`newscrawl.crawl.workers.child.tune_garbage_collector`).
+(:func:`newscrawl.workers.child.tune_garbage_collector`).
 
     python benchmarks/extraction.py [--corpus DIR] [--limit N] [--json FILE]
 """
@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any
 import lxml.html
 
 from newscrawl.body.nce import nce
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.document.document import COMPILED, parse_document
-from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.tables import Table, print_tables
+from newscrawl.lab.evaluation.bootstrap import percentile
+from newscrawl.workers.child import tune_garbage_collector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ BUDGETS = {"parse_document + NCE": 0.7, "extract": 2.5, f"extract{IN_PYTHON}": 5
 def read_pages(corpus: Path | None) -> list[bytes]:
     """Return the pages of *corpus*, by default of news212, or of the samples if it is missing.
 
-    Raises :exc:`~newscrawl.corpora.corpus.CorpusError` if *corpus* is invalid.
+    Raises :exc:`~newscrawl.lab.corpora.corpus.CorpusError` if *corpus* is invalid.
     """
     if corpus is not None or CORPUS.is_dir():
         return [page.html() for page in load_corpus(corpus or CORPUS).pages]

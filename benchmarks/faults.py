@@ -46,28 +46,29 @@ def line(case: Case, row: CaseResult, run: Run) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def run_case(name: str) -> tuple[str, list[str]]:
-    """Crawl one case; return its row and its problems."""
+def run_case(name: str, killed_after: int = 0) -> tuple[str, list[str]]:
+    """Crawl one case, resumed after a kill if *killed_after*; return its row and its problems."""
     case = CASES[name]
     with tempfile.TemporaryDirectory() as folder:
-        run = crawl_cases(Path(folder), {name: case})
+        run = crawl_cases(Path(folder), {name: case}, killed_after=killed_after)
         row = check_case(name, case, run)
         problems = [*crawl_problems(run), *row.problems]
-        stall, place = (run.crawl.stats[f"reactor/stall{end}"] for end in ("", "_place"))
-        if stall > MAX_STALL:
-            problems.append(f"stall {stall:.2f} s in {place}")
+        for crawl in filter(None, (run.killed, run.crawl)):
+            stall, place = (crawl.stats[f"reactor/stall{end}"] for end in ("", "_place"))
+            if stall > MAX_STALL:
+                problems.append(f"stall {stall:.2f} s in {place}")
         if problems:
             log = Path(tempfile.gettempdir(), f"fault-{name}.log")
             log.write_text(run.crawl.output, encoding="utf-8")
         return line(case, row, run), problems
 
 
-def run_cases(names: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
+def run_cases(names: Iterable[str], killed_after: int) -> tuple[list[str], dict[str, list[str]]]:
     """Crawl the cases one by one and print the table."""
     lines, failed = [], {}
     print(HEAD)
     for name in names:
-        text, problems = run_case(name)
+        text, problems = run_case(name, killed_after)
         lines.append(text)
         print(text, flush=True)
         if problems:
@@ -81,6 +82,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="NAME", help="cases to run (default: all)")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument(
+        "--killed-after", type=int, default=0, metavar="N", help="responses, then kill and resume"
+    )
     parser.add_argument("--out", type=Path, help="write the table to a Markdown file")
     options = parser.parse_args()
     if options.list:
@@ -88,7 +92,7 @@ def main() -> int:
         return 0
     if unknown := set(options.cases) - set(CASES):
         parser.error(f"unknown case: {', '.join(sorted(unknown))}")
-    lines, failed = run_cases(options.cases or CASES)
+    lines, failed = run_cases(options.cases or CASES, options.killed_after)
     print(f"\n{len(lines)} cases, {len(failed)} failed")
     if options.out:
         options.out.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")

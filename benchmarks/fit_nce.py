@@ -17,9 +17,9 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from newscrawl.body.nce import NceParameters, NceResult, nce
-from newscrawl.corpora.corpus import LabelledPage, load_corpus
-from newscrawl.corpora.metrics import Score, score_of, site_mean_score
 from newscrawl.document.document import Document, parse_document
+from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.lab.corpora.metrics import Score, score_of, site_mean_score
 from newscrawl.text import words
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from benchmarks.fuzz_inputs import make_input
 from benchmarks.fuzz_targets import NAMES
-from newscrawl.crawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
+from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Reader:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            command = [sys.executable, "-m", "newscrawl.crawl.workers.child"]
+            command = [sys.executable, "-m", "newscrawl.workers.child"]
             self._process = subprocess.Popen(
                 [*command, "--preload=benchmarks.fuzz_targets"],
                 stdin=subprocess.PIPE,

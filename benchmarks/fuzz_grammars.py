@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from newscrawl.settings.base import USER_AGENT
+
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Sequence
@@ -88,6 +90,29 @@ def _feed(rng: random.Random) -> str:
     return f"<{(root := rng.choice(('rss', 'feed', 'rdf:RDF')))}>{entries}</{root}>"
 
 
+def _rules(rng: random.Random) -> str:
+    """Return groups of many user agents and rules, in any order, up to the size limit."""
+    if rng.random() < 0.2:
+        words = _words(_ROBOTS)(rng)
+        return json.dumps([{"location": words[:50], "tdm-reservation": n % 2} for n in range(2000)])
+    agents = [USER_AGENT[rng.randrange(50) :][: rng.randrange(1, 50)], "*", "newscrawl", "b{}"]
+    names = ("User-agent: ", "user-agent:", "USER AGENT ")
+    rules = (
+        "allow:{}$",
+        "Disallow: /{}",
+        "Disallow:/*{}*a",
+        "Allow: /" + "*a" * 99,
+        "Disallow: $$$$",
+    )
+    patterns = ("Disallow: /*" + "a" * rng.randrange(200) + "{}", "Allow: /é{}ü$", "Disallow:")
+    others = ("Crawl-delay: {}", "Sitemap: /{}", "# {}", "", "Unknown: {}", "Host: {}", "\u2028")
+    lines = []
+    for _ in range(rng.randrange(1, 30)):
+        kind = rng.choice(([rng.choice(names) + name for name in agents], rules, patterns, others))
+        lines += [rng.choice(kind).replace("{}", str(n)) for n in range(rng.choice((1, 9, 4000)))]
+    return rng.choice(("\n", "\n", "\r\n", "\r")).join(lines)
+
+
 def _words(words: Sequence[str]) -> Callable[[random.Random], str]:
     return lambda rng: " ".join(rng.choices(words, k=rng.randrange(1, 400)))
 
@@ -97,7 +122,7 @@ GRAMMARS: dict[str, Callable[[random.Random], str]] = {
     "links": _html,
     "sitemap": _sitemap,
     "feed": _feed,
-    "robots": _words(_ROBOTS),
+    "robots": lambda rng: rng.choice((_words(_ROBOTS), _rules))(rng),
     "css": _words(_CSS),
 }
 """Kind of input -> function that generates a text."""

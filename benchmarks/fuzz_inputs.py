@@ -8,11 +8,20 @@ Python only.
 from __future__ import annotations
 
 import gzip
+import sys
+import zlib
 from functools import cache
 from typing import TYPE_CHECKING
 
+import brotli
+
 from benchmarks.fuzz_grammars import GRAMMARS
 from tests.conftest import REPOSITORY
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 if TYPE_CHECKING:
     import random
@@ -58,6 +67,9 @@ def seeds(kind: str) -> tuple[bytes, ...]:
     """Return the files of the repository of this kind."""
     if kind == "warc":
         return tuple(map(_archive, (seeds("page")[:3], seeds("page")[3:6], seeds("css")[:2])))
+    if kind == "coding":
+        pages = [page[:20_000] for page in seeds("page")[:4]]
+        return tuple(encode(page) for page in pages for encode in _ENCODERS)
     paths = sorted(
         path
         for folder in _FOLDERS
@@ -80,9 +92,92 @@ def _archive(pages: Sequence[bytes]) -> bytes:
     return b"".join(members)
 
 
+def _raw_deflate(data: bytes) -> bytes:
+    return zlib.compress(data)[2:-4]
+
+
+_ENCODERS: tuple[Callable[[bytes], bytes], ...] = (
+    gzip.compress, gzip.compress, zlib.compress, _raw_deflate, brotli.compress, zstd.compress,
+)  # fmt: skip
+
+
+def _stacked(rng: random.Random) -> bytes:
+    """Return members, empty ones and padding, repeated and encoded again: a few KB of many MB."""
+    data = rng.choice(seeds("page"))[: rng.choice((0, 10, 5000))]
+    for _ in range(rng.choice((1, 1, 2, 2, 3))):
+        encode = rng.choice(_ENCODERS)
+        unit = rng.choice((encode(data), encode(b""), bytes(9), encode(data) + bytes(99)))
+        data = encode(data) + unit * min(rng.choice((0, 1, 10, 20_000)), 2**22 // len(unit))
+        data += bytes(rng.choice((0, 1, 2**20)))
+    return data
+
+
+_NAMES = (
+    b"WARC-Type", b"WARC-Target-URI", b"WARC-Date", b"Content-Length", b"content-length", b"Content-Type",
+    b"WARC-JSON-Metadata", b"WARC-Truncated", b"Transfer-Encoding", b"Content-Encoding", b"Location", b"", b"X",
+)  # fmt: skip
+_FIELDS = (
+    b"response", b"resource", b"revisit", b"https://news.example/1", b"<https://news.example/2>", b"dns:a",
+    b"2026-05-04T00:00:00Z", b"20260504000000", b"0001-01-01T00:00:00+14:00", b"5", b"-5", b"+5", b"1_0", b"0x9",
+    b"\xd9\xa3", b"9" * 17, b"9" * 5000, b"70000000", b"", b"chunked", b"gzip, gzip", b"gzip", b"br", b"text/html",
+    b"text/css", b"[" * 9999, b'{"role":"article","hints":{"date":[1]}}', b"\x1b]0;a\x07", b"a\n b\n\tc", b"\0",
+)  # fmt: skip
+_STARTS = (
+    b"WARC/1.0",
+    b"WARC/1.1",
+    b"WARC/1.1",
+    b"WARC/9.9",
+    b"warc/1.0",
+    b"HTTP/1.1 200 OK",
+    b"filedesc://a",
+    b"",
+)
+_BODIES = (
+    b"<p>Text</p>",
+    b"5\r\n<p>ab\r\n0\r\n\r\n",
+    b"FFFFFFFFFFFFFFFF\r\n<p>",
+    b"\x1f\x8b\x08",
+    b"\0" * 99,
+)
+
+
+def hostile_archive(rng: random.Random) -> bytes:
+    """Return an archive of records with random heads, some of them of 16 MB."""
+    records = [_hostile_record(rng) for _ in range(rng.choice((1, 2, 3, 9)))]
+    form = rng.randrange(3)
+    if form == 0:
+        return b"".join(gzip.compress(record, mtime=0) for record in records)
+    data = b"".join(records)
+    return gzip.compress(data, mtime=0) if form == 1 else data[: 100 * MAX_SIZE]
+
+
+def _hostile_record(rng: random.Random) -> bytes:
+    http = _hostile_head(rng, rng.choice((b"HTTP/1.1 200 OK", b"HTTP/1.1 302 Found", b"")), ())
+    block = http + rng.choice(_BODIES) * rng.choice((1, 1, 99, 9999))
+    length = b"Content-Length: %d" % len(block)
+    start = rng.choice(_STARTS) if rng.random() < 0.3 else b"WARC/1.0"
+    usual = (b"WARC-Type: response", b"WARC-Target-URI: https://news.example/3")
+    head = _hostile_head(rng, start, (*usual, length) if rng.random() < 0.7 else usual)
+    return head + block + rng.choice((b"\r\n\r\n", b"\r\n\r\n", b"\n\n", b""))
+
+
+def _hostile_head(rng: random.Random, start: bytes, usual: Sequence[bytes]) -> bytes:
+    lines = [start, *usual]
+    for _ in range(rng.choice((0, 0, 1, 3))):
+        line = rng.choice(_NAMES) + rng.choice((b": ", b":", b" ", b"")) + rng.choice(_FIELDS)
+        times = rng.choice((1, 1, 1, 1, 2000, 2**24 // (len(line) + 2)))
+        joint = rng.choice((b"\r\n", b"\r\n", b"\r\n ", b""))
+        lines.insert(rng.randrange(1, len(lines) + 1), line + (joint + line) * (times - 1))
+    return b"\r\n".join(lines) + rng.choice((b"\r\n\r\n", b"\r\n\r\n", b"\n\n", b"\r\n", b""))
+
+
 def make_input(rng: random.Random, kind: str) -> bytes:
     """Return a mutated file, or a text of the grammar of *kind*."""
+    if kind == "archive":
+        return hostile_archive(rng)
     data = rng.choice(seeds(kind))
+    if kind == "coding" and rng.random() < 0.5:
+        return _stacked(rng)
     if kind in GRAMMARS and rng.random() < 0.3:
         data = GRAMMARS[kind](rng).encode("utf-8", "surrogatepass")
     for _ in range(rng.choice((0, 1, 1, 2, 3, 5, 10))):

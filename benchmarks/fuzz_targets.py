@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import tempfile
+import time
 import unicodedata
+import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protego import Protego
 
+from newscrawl.archives.archive_reader import ArchiveError, Flaw, read_records
+from newscrawl.archives.captures import NoPageError, page_of
+from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode
 from newscrawl.crawl.discovery.feed_parser import read_feed
 from newscrawl.crawl.discovery.page_links import read_page
 from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
-from newscrawl.crawl.network.robots_rules import own_groups, sitemap_lines
-from newscrawl.crawl.warc.archive_reader import ArchiveError, Flaw, read_records
-from newscrawl.crawl.warc.captures import NoPageError, page_of, redirect_target, sheet_of
-from newscrawl.css.sheet_links import sheet_urls
-from newscrawl.css.sheets.sheet import parse_sheet
-from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.crawl.rule_files import MAX_RULES, MAX_RULES_SIZE, product_token, read_rules
+from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.methods import PAGE_METHODS
+from newscrawl.extraction.methods import available_methods
+from newscrawl.settings.base import USER_AGENT
+from newscrawl.workers.child import limit_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from newscrawl.crawl.warc.archive_reader import ArchiveRecord
+    from newscrawl.archives.archive_reader import ArchiveRecord
 
 URL = "https://news.example/2026/05/04/story.html"
+LONG_URL = f"https://news.example/{'a' * 2_000}.html"
 DOMAINS = ("news.example",)
+#: CPU seconds of the event loop
+MAX_STALL = 0.5
+MAX_BODY = 2**20
 FETCHED_AT = datetime(2026, 11, 16, 12, tzinfo=UTC)
+MAX_MEMORY = 250
+"""MB that reading a hostile archive may take in addition."""
 STYLED_TEXT = b"""<html><head><link rel=stylesheet href=/a.css></head><body class=page>
 <h1 id=title>A headline about the harbour</h1><p class="lead a">The first paragraph of the story, on a budget.
 <div class="a b c"><p>The second paragraph has <b>bold</b> and <i class=d>hidden</i> words.<p>The third one.</div>
@@ -71,16 +80,33 @@ def _links(data: bytes) -> Any:
     return [sheet_urls(data, URL), read_page(data, url=URL, domains=DOMAINS)]
 
 
-def _robots(data: bytes) -> Any:
-    groups = own_groups(data[: 500 * 1024].decode("utf-8", "replace"), "newscrawl")
-    rules = Protego.parse(groups)
-    return [
-        read_robots(data, url=URL),
-        sitemap_lines(data).decode("latin-1"),
-        groups,
-        rules.can_fetch(URL, "newscrawl"),
-        str(rules.crawl_delay("newscrawl")),
-    ]
+def _rules(data: bytes, file: str) -> Any:
+    """Read a file of rules, and apply the result as the event loop does."""
+    read = read_rules(data, file=file, token="newscrawl")
+    lines = read["rules"].split("\n")
+    if len(lines) > MAX_RULES + 2 or len(read["rules"].encode()) > MAX_RULES_SIZE + 2 * MAX_RULES:
+        raise AssertionError(f"{len(lines)} lines, {len(read['rules'])} characters")
+    start = time.process_time()
+    rules = Protego.parse(read["rules"])
+    allowed = [rules.can_fetch(url, USER_AGENT) for url in (URL, LONG_URL)]
+    if (seconds := time.process_time() - start) > MAX_STALL:
+        raise AssertionError(f"{seconds:.2f} s on the event loop")
+    token = product_token(data[:10_000].decode("latin-1"))
+    return [read, allowed, str(rules.crawl_delay(USER_AGENT)), token, read_robots(data, url=URL)]
+
+
+def _coding(data: bytes, codings: str) -> Any:
+    found = []
+    for cut in (False, True):
+        try:
+            body = decode(data, codings.split(","), MAX_BODY, cut=cut)
+        except (CodingError, TooLargeError) as error:
+            found.append(str(error))
+            continue
+        if len(body) > MAX_BODY:
+            raise AssertionError(f"{len(body)} bytes")
+        found.append(f"{len(body)} {zlib.crc32(body)}")
+    return found
 
 
 def _css(data: bytes) -> Any:
@@ -103,14 +129,31 @@ def _warc(data: bytes) -> Any:
             return "no archive"
 
 
+def _hostile_archive(data: bytes) -> Any:
+    """Read *data* within :data:`MAX_MEMORY`."""
+    limit_memory(MAX_MEMORY)
+    try:
+        found = _warc(data)
+    finally:
+        limit_memory(0)
+    if any("'memory'" in str(record[1]) for record in found if isinstance(record, list)):
+        raise AssertionError("more than the memory limit")
+    return found
+
+
 def _record(record: ArchiveRecord) -> Any:
     try:
         page = page_of(record)
-        text = [page.url, len(page.body), page.encoding, page.at.isoformat(), page.hints]
+        text = [
+            page.url,
+            len(page.html),
+            page.encoding,
+            page.fetched_at and page.fetched_at.isoformat(),
+            page.hints,
+        ]
     except NoPageError as error:
         text = [error.reason]
-    sheet = sheet_of(record)
-    return [record.kind, record.headers, text, sheet and len(sheet.body), redirect_target(record)]
+    return [record.kind, record.headers, text]
 
 
 TARGETS: dict[str, Callable[..., Any]] = {
@@ -118,11 +161,20 @@ TARGETS: dict[str, Callable[..., Any]] = {
     "links": _links,
     "sitemap": lambda data: read_sitemap(data, url=URL, domains=DOMAINS),
     "feed": lambda data: read_feed(data, url=URL, domains=DOMAINS),
-    "robots": _robots,
+    "robots": _rules,
+    "coding": _coding,
     "css": _css,
     "warc": _warc,
+    "archive": _hostile_archive,
 }
-#: a page method each, and the other formats
+_METHODS: dict[str, tuple[str, ...]] = {
+    "page": tuple(available_methods()),
+    "robots": ("robots", "ai_txt", "tdmrep"),
+    "coding": ("gzip", "gzip,gzip", "deflate", "br", "zstd", "gzip,br"),
+}
+#: the targets with each of their methods, and the other ones
 NAMES = tuple(
-    [f"page:{method}" for method in PAGE_METHODS] + [name for name in TARGETS if name != "page"]
+    ":".join(filter(None, (name, method)))
+    for name in TARGETS
+    for method in _METHODS.get(name, ("",))
 )

@@ -21,17 +21,17 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from newscrawl.corpora.corpus import load_corpus, registered_domain
-from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.crawl.discovery import link_classifier
 from newscrawl.crawl.discovery.page_links import extract_links
 from newscrawl.document.document import parse_document
+from newscrawl.lab.corpora.corpus import load_corpus, registered_domain
+from newscrawl.lab.corpora.tables import Table, print_tables
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"

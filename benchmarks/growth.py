@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.growth_meter import GrowthMeter, Sample
 from benchmarks.growth_web import PAGES_PER_SITE, GrowthServer, site_urls
-from newscrawl.corpora.tables import Table, markdown, print_tables
+from newscrawl.lab.corpora.tables import Table, markdown, print_tables
 from tests.helpers.crawls import run_scrapy
 from tests.servers.direct_web import direct_environment
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.tables import Table, print_tables
 from newscrawl.extraction.extract import extract
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.tables import Table, print_tables
+from newscrawl.lab.training.examples import read_examples
+from newscrawl.lab.training.kind_report import kind_tables
+from newscrawl.lab.training.kind_training import read_kind_pages, read_out_of_fold
 from newscrawl.samples import expected_pages
-from newscrawl.training.examples import read_examples
-from newscrawl.training.kind_report import kind_tables
-from newscrawl.training.kind_training import read_kind_pages, read_out_of_fold
 from tests.pages.kind_pages import kind_pages
 
 if TYPE_CHECKING:

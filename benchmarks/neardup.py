@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from newscrawl.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.neardup import Index, Options, Story
 from newscrawl.text import words
 

@@ -21,15 +21,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from newscrawl.evaluation.cluster_metrics import pair_score
-from newscrawl.evaluation.near_duplicate_corpus import UNEDITED, load_members
+from newscrawl.lab.evaluation.cluster_metrics import pair_score
+from newscrawl.lab.evaluation.near_duplicate_corpus import UNEDITED, load_members
 from newscrawl.neardup import Index, Options, Story
 from newscrawl.neardup.batch import in_order, two_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from newscrawl.corpora.metrics import Score
+    from newscrawl.lab.corpora.metrics import Score
 
     Half = Literal["tune", "test"]
 

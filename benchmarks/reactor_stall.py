@@ -13,9 +13,9 @@ from time import perf_counter
 
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.workers.pool import WorkerPool
 from newscrawl.items import Article, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
+from newscrawl.workers.pool import WorkerPool
 
 TICK = 0.005
 PARAGRAPH = (

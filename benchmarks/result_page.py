@@ -6,7 +6,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from newscrawl.corpora.tables import Table, markdown, print_tables
+from newscrawl.lab.corpora.tables import Table, markdown, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset
 from pyarrow import parquet
 
-from newscrawl.crawl.warc.archive_reader import ArchiveRecord, read_records
-from newscrawl.crawl.warc.captures import NoPageError, page_of
+from newscrawl.archives.archive_reader import ArchiveRecord, read_records
+from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
 from newscrawl.extraction.extract import extract
 from newscrawl.items import Article
@@ -127,9 +127,9 @@ def loop_seconds(archive: Path) -> float:
             page = page_of(record) if isinstance(record, ArchiveRecord) else None
         except NoPageError:
             continue
-        if page is None or page.body in faulty or b"<html><!--" in page.body[:10]:
+        if page is None or page.html in faulty or b"<html><!--" in page.html[:10]:
             continue
-        found = extract(page.body, page.url, encoding=page.encoding, fetched_at=page.at)
+        found = extract(page.html, page.url, encoding=page.encoding, fetched_at=page.fetched_at)
         json.dumps(found.to_dict(), ensure_ascii=False)
         pages += 1
     return (time.process_time() - start) / (pages - WARM_PAGES)

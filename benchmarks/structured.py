@@ -26,11 +26,11 @@ from extruct.jsonld import JsonLdExtractor
 from extruct.opengraph import OpenGraphExtractor
 from extruct.w3cmicrodata import MicrodataExtractor
 
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.tables import Table, print_tables, share
 from newscrawl.document.document import parse_document
 from newscrawl.fields.metadata.jsonld import as_list
 from newscrawl.fields.metadata.markup import Markup, read_markup, text_of
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.tables import Table, print_tables, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -13,10 +13,8 @@ from urllib.parse import urlsplit
 import lxml.html
 
 from newscrawl.body.nce import nce
-from newscrawl.css import Stylesheets
-from newscrawl.css.cascade.rule_index import ua_rules
-from newscrawl.css.sheets.sheet import Sheet, parse_sheet
-from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
+from newscrawl.css import Sheet, SheetStore, Stylesheets
+from newscrawl.css.style import forget_stacks
 from newscrawl.document.document import Document, parse_document
 
 if TYPE_CHECKING:
@@ -30,26 +28,6 @@ NEW, COLD, STORED, CACHED = (
     f"relevant nodes, {state}" for state in ("new process", "cold", "stored", "cached")
 )
 WHOLE_NEW, WHOLE_CACHED = "whole tree, new process", "whole tree, cached"
-UNFILTERED = ", no rule dropped"
-
-
-class UnfilteredStore(SheetStore):
-    """Store of parsed sheets with all rules and declarations."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._kept: dict[str, Sheet] = {}
-
-    def parsed(self, text: str) -> Sheet:
-        """Return the sheet of *text*."""
-        key = sheet_hash(text)
-        if key not in self._kept:
-            self._kept[key] = parse_sheet(text, keep_all=True)
-        return self._kept[key]
-
-    def get(self, key: str) -> Sheet | None:
-        """Return the sheet with a hash."""
-        return self._kept.get(key)
 
 
 class RecordingStore(SheetStore):
@@ -118,14 +96,10 @@ class Subject:
             forget()
             with SheetStore(path) as store:
                 self._take_style(STORED, store)
-        for suffix, kind in (("", SheetStore), (UNFILTERED, UnfilteredStore)):
-            forget()
-            self._take_style(NEW + suffix, kind())
-            forget()
-            self._take_style(WHOLE_NEW + suffix, store := kind(), whole=True)
-            if suffix:
-                self._take_style(CACHED + suffix, store)
-                self._take_style(WHOLE_CACHED + suffix, store, whole=True)
+        forget()
+        self._take_style(NEW, SheetStore())
+        forget()
+        self._take_style(WHOLE_NEW, SheetStore(), whole=True)
 
     def style(self, store: SheetStore, *, whole: bool = False) -> None:
         """Compute the style of the relevant nodes, or of all rows."""
@@ -164,11 +138,11 @@ def relevant_rows(document: Document) -> list[int]:
 
 
 def forget() -> None:
-    """Clear the caches of selectors and values, as in a new process; keep the default style sheet."""
+    """Clear the caches of selectors, values and pages; parse the default style sheet again."""
     for name, module in list(sys.modules.items()):
         if name.startswith("newscrawl.css."):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()
-    for quirks in (False, True):
-        ua_rules(quirks=quirks)
+    forget_stacks()
+    Stylesheets(parse_document(b"<p>x"))

@@ -2,7 +2,7 @@
 
 Parsing and NCE are not included, style sheets are not read. The time of a step is the minimum CPU
 time of three interleaved rounds. The garbage collector is configured as in a worker
-(:func:`newscrawl.crawl.workers.child.tune_garbage_collector`).
+(:func:`newscrawl.workers.child.tune_garbage_collector`).
 
     python benchmarks/title_date.py [--corpus DIR] [--limit N]
 """
@@ -20,21 +20,21 @@ import lxml.html
 
 from newscrawl import clock
 from newscrawl.body.nce import nce
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.tables import Table, print_tables
-from newscrawl.crawl.workers.child import tune_garbage_collector
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.fields.dates.decide import decide
 from newscrawl.fields.dates.evidence import DateEvidence, gather
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title_features import find_candidates
 from newscrawl.fields.titles.title_model import choose_span, find_headline, load_title_model
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.tables import Table, print_tables
+from newscrawl.lab.evaluation.bootstrap import percentile
+from newscrawl.workers.child import tune_garbage_collector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "news212"
 ROUNDS = 3

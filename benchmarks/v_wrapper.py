@@ -20,12 +20,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.browser_cost import browser_costs
-from newscrawl.corpora.alignment import covered_nodes
-from newscrawl.corpora.chromium import numbered_html
-from newscrawl.corpora.corpus import LabelledPage, load_corpus
-from newscrawl.corpora.corpus_sheets import corpus_sheets
-from newscrawl.corpora.map_pages import map_pages
-from newscrawl.corpora.metrics import (
+from newscrawl.css import sheet_urls
+from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.extraction.methods import get_method
+from newscrawl.lab.corpora.alignment import covered_nodes
+from newscrawl.lab.corpora.chromium import numbered_html
+from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.lab.corpora.corpus_sheets import corpus_sheets
+from newscrawl.lab.corpora.map_pages import map_pages
+from newscrawl.lab.corpora.metrics import (
     ZERO,
     Score,
     bag_score,
@@ -35,16 +39,14 @@ from newscrawl.corpora.metrics import (
     site_mean,
     site_mean_score,
 )
-from newscrawl.corpora.rendering import GEOMETRY_SCRIPT, read_geometry, render_pages
-from newscrawl.corpora.tables import Table, markdown, print_tables, share
-from newscrawl.css.sheet_links import sheet_urls
-from newscrawl.document.document import parse_document
-from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.families import MAY_TRAIN
-from newscrawl.evaluation.out_of_fold import map_folds
-from newscrawl.evaluation.page_scores import relevant_output
-from newscrawl.evaluation.visual_training import fit_visual_models, read_visual_examples
-from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.lab.corpora.rendering import GEOMETRY_SCRIPT, read_geometry, render_pages
+from newscrawl.lab.corpora.tables import Table, markdown, print_tables, share
+from newscrawl.lab.evaluation.bootstrap import compare
+from newscrawl.lab.evaluation.families import MAY_TRAIN
+from newscrawl.lab.evaluation.out_of_fold import map_folds
+from newscrawl.lab.evaluation.page_scores import relevant_output
+from newscrawl.lab.evaluation.visual_training import fit_visual_models, read_visual_examples
+from newscrawl.lab.paper_methods import V_WRAPPER, v_wrapper
 from newscrawl.text import words
 from tests.oracle.pages import Page
 
@@ -84,7 +86,7 @@ alone, .877 with the statistics of its paragraph and father, .893 with the main 
 """
 
 PUBLISHED_LEAF_F1 = "85.6 %"
-METHODS = ("nce", "v-wrapper")
+METHODS = ("nce", V_WRAPPER)
 
 
 class MethodScore(NamedTuple):
@@ -126,15 +128,15 @@ def measure_page(
     labelled = LabelledPage.from_plain(page)
     document = parse_document(html)
     rendered = read_geometry(Path(geometry), labelled)
-    options = ExtractOptions(models=Path(models), geometry=rendered)
+    options = ExtractOptions(models=Path(models))
     nodes = [words(document.text[row]) for row in document.text_nodes()]
     gold_words = words(labelled.relevant_content or "")
     gold = _leaves(nodes, labelled.title, labelled.body)
     scores = {}
-    for method in METHODS:
-        extract(html, labelled.url, method=method, options=options)  # warm caches
+    for method, chosen in (("nce", get_method("nce")), (V_WRAPPER, v_wrapper(rendered))):
+        extract(html, labelled.url, method=chosen, options=options)  # warm caches
         start = time.process_time()
-        article = extract(html, labelled.url, method=method, options=options)
+        article = extract(html, labelled.url, method=chosen, options=options)
         cpu = time.process_time() - start
         found = _leaves(nodes, article.title, article.body)
         scores[method] = (

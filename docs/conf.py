@@ -22,7 +22,8 @@ author = "The newscrawl developers"
 copyright = "2026, The newscrawl developers"
 version = release = version_of("newscrawl")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+copybutton_prompt_text = "$ "  # without prompts and output
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 4

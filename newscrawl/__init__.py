@@ -1,6 +1,7 @@
 """Extraction of clean articles from news pages.
 
-``extract(html, url)`` and ``from_response(response)`` return an :class:`Article`;
+``extract(html, url)`` and ``from_response(response)`` return an :class:`Article`; ``crawl(sites)``
+yields them, and ``urls(sites)`` lists them without fetching.
 ``newscrawl.Addon`` enables the components in a Scrapy project. Importing the package does not
 import Scrapy.
 """
@@ -12,21 +13,41 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from newscrawl.addon import Addon
+    from newscrawl.cli.python_crawl import CrawlError, acrawl, crawl, urls
     from newscrawl.document.document import DocumentError
-    from newscrawl.extraction.extract import extract
+    from newscrawl.extraction.extract import ExtractOptions, extract
     from newscrawl.extraction.from_response import from_response
-    from newscrawl.items import Article, Evidence
+    from newscrawl.items import Article, Evidence, ListedArticle
 
-__all__ = ["Addon", "Article", "DocumentError", "Evidence", "extract", "from_response"]
+__all__ = [
+    "Addon",
+    "Article",
+    "CrawlError",
+    "DocumentError",
+    "Evidence",
+    "ExtractOptions",
+    "ListedArticle",
+    "acrawl",
+    "crawl",
+    "extract",
+    "from_response",
+    "urls",
+]
 
 #: imported on first use: the command line starts quickly, and only the add-on imports Scrapy
 _MODULES = {
     "Addon": "newscrawl.addon",
     "Article": "newscrawl.items",
+    "CrawlError": "newscrawl.cli.python_crawl",
     "DocumentError": "newscrawl.document.document",
     "Evidence": "newscrawl.items",
+    "ExtractOptions": "newscrawl.extraction.extract",
+    "ListedArticle": "newscrawl.items",
+    "acrawl": "newscrawl.cli.python_crawl",
+    "crawl": "newscrawl.cli.python_crawl",
     "extract": "newscrawl.extraction.extract",
     "from_response": "newscrawl.extraction.from_response",
+    "urls": "newscrawl.cli.python_crawl",
 }
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Self
 
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.extensions.memusage import MemoryUsage
 from scrapy.utils.misc import load_object
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
-from newscrawl.crawl.network.secrets import HideSecrets
+from newscrawl.crawl.memory_usage import OwnMemoryUsage
+from newscrawl.crawl.network.secrets import LogText
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
 from newscrawl.crawl.reporting.progress import Progress
@@ -26,6 +29,7 @@ from newscrawl.middlewares import (
     ProxyListMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
+    SiteCookiesMiddleware,
     StylesheetMiddleware,
     WarcMiddleware,
 )
@@ -65,8 +69,12 @@ LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 STATE = "newscrawl/%(name)s.sqlite"
 SPIDERS = "newscrawl.spiders"
-PARQUET_EXPORTER = "newscrawl.exporters.ParquetItemExporter"
-CSV_EXPORTER = "newscrawl.exporters.SafeCsvItemExporter"
+FEED_EXPORTERS = {
+    "csv": "newscrawl.exporters.SafeCsvItemExporter",
+    "parquet": "newscrawl.exporters.ParquetItemExporter",
+    "xml": "newscrawl.exporters.CleanXmlItemExporter",
+}
+FEED_STORAGES = dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage")
 HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
 #: Replacements of Scrapy's defaults for crawls of the open web.
 SAFE_SETTINGS = {
@@ -85,7 +93,7 @@ class InvalidSettingError(SystemExit, ValueError):
 
 
 class Addon:
-    """Enables article extraction, style sheets, safety, politeness, and Parquet and CSV feeds.
+    """Enables article extraction, style sheets, safety, politeness, and feeds in more formats.
 
     ``ADDONS = {"newscrawl.Addon": 500}`` also adds the spiders ``sitelist`` and ``urllist``, with
     the crash-safe scheduler and a state file, and the progress reports.
@@ -128,10 +136,12 @@ class Addon:
         _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
         _add(settings, _MIDDLEWARES, OptOutMiddleware, OPT_OUT_PRIORITY)
         self._enable_frontier(settings)
-        _replace(settings, ScrapyMetaRefresh, MetaRefreshMiddleware)
-        _replace(settings, RobotsTxtMiddleware, RobotsMiddleware)
-        _replace(settings, HttpCompressionMiddleware, CompressionMiddleware)
-        _add(settings, "EXTENSIONS", HideSecrets, 0)  # before any other extension logs a URL
+        _replace(settings, _MIDDLEWARES, ScrapyMetaRefresh, MetaRefreshMiddleware)
+        _replace(settings, _MIDDLEWARES, RobotsTxtMiddleware, RobotsMiddleware)
+        _replace(settings, _MIDDLEWARES, CookiesMiddleware, SiteCookiesMiddleware)
+        _replace(settings, _MIDDLEWARES, HttpCompressionMiddleware, CompressionMiddleware)
+        _replace(settings, "EXTENSIONS", MemoryUsage, OwnMemoryUsage)
+        _add(settings, "EXTENSIONS", LogText, 0)  # before any other extension logs a URL
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)
         # All are disabled unless their setting is set.
@@ -143,7 +153,10 @@ class Addon:
             settings.set(name, value, "addon")
         if settings.getbool("TWISTED_REACTOR_ENABLED"):
             _fill(settings, "DOWNLOAD_HANDLERS", dict.fromkeys(("http", "https"), HTTP_HANDLER))
-        _fill(settings, "FEED_EXPORTERS", {"parquet": PARQUET_EXPORTER, "csv": CSV_EXPORTER})
+        _fill(settings, "FEED_EXPORTERS", FEED_EXPORTERS)
+        _fill(settings, "FEED_STORAGES", FEED_STORAGES)
+        if not settings.getpriority("FEED_STORE_EMPTY"):
+            _omit_empty_feeds(settings)
 
     def _enable_frontier(self, settings: BaseSettings) -> None:
         """Enable the scheduler if the project does, and with a state file for our own spiders."""
@@ -179,11 +192,19 @@ def _fill(settings: BaseSettings, name: str, ours: dict[str, str]) -> None:
     settings.set(name, ours | settings.getdict(name), settings.getpriority(name) or 0)
 
 
-def _replace(settings: BaseSettings, original: type, replacement: type) -> None:
-    """Replace a middleware of Scrapy, unless the project lists it itself."""
-    if original in map(load_object, settings.getdict(_MIDDLEWARES)):
+def _omit_empty_feeds(settings: BaseSettings) -> None:
+    """Write no file for a feed without items, unless it replaces the one of the last crawl."""
+    feeds = settings.getdict("FEEDS")
+    for feed in feeds.values():
+        feed.setdefault("store_empty", feed.get("overwrite", False))
+    settings.set("FEEDS", feeds, settings.getpriority("FEEDS") or 0)
+
+
+def _replace(settings: BaseSettings, name: str, original: type, replacement: type) -> None:
+    """Replace a component of Scrapy, unless the project lists it itself."""
+    if original in map(load_object, settings.getdict(name)):
         return
-    base = settings.getdict(f"{_MIDDLEWARES}_BASE")
+    base = settings.getdict(f"{name}_BASE")
     (priority,) = (number for path, number in base.items() if load_object(path) is original)
-    settings.set_in_component_priority_dict(_MIDDLEWARES, original, None)
-    _add(settings, _MIDDLEWARES, replacement, priority)
+    settings.set_in_component_priority_dict(name, original, None)
+    _add(settings, name, replacement, priority)

@@ -16,6 +16,9 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 logger = logging.getLogger(__name__)
 
+failed = False
+"""Whether a compiled module could not be loaded, which is logged once."""
+
 
 def compiled(module: str, **constants: Any) -> Callable[[F], F]:
     """Replace a Python function with the function of the same name in the compiled *module*.
@@ -42,13 +45,26 @@ def is_compiled(function: Callable[..., Any]) -> bool:
 def compiled_module(name: str) -> ModuleType | None:
     """Import the compiled module *name*; return None if it cannot be used.
 
-    The reasons: it was not built, it follows another version of libxml2 than lxml has, or the
-    environment variable ``NEWSCRAWL_NO_EXTENSIONS`` is set.
+    The reasons: it was not built, which is logged once, or the environment variable
+    ``NEWSCRAWL_NO_EXTENSIONS`` is set.
     """
     if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
         return None
     try:
         return import_module(name)
     except ImportError as error:
-        logger.debug("Using Python in place of %s: %s", name, error)
+        global failed  # noqa: PLW0603
+        if not failed:
+            logger.warning("Could not load compiled modules, extraction is slower (%s)", error)
+            failed = True
         return None
+
+
+class LazyModule:
+    """The module *name*, imported when one of its names is used: numpy, of the Python functions."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import os
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CPUS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -33,6 +36,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_FIELDS": {},
     # Item field with the page, as bytes (recommended) or str.
     "NEWSCRAWL_HTML_FIELD": "html",
+    # Read the further pages of stories on several pages, up to 20.
+    "NEWSCRAWL_JOIN_PAGES": True,
     # Kinds of pages to keep; "index" and "other" are dropped. "live:0.8" also requires a minimum
     # confidence.
     "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
@@ -138,13 +143,15 @@ DEFAULTS: dict[str, Any] = {
     # Maximum Retry-After in seconds. A domain that asks for a longer wait is skipped for that
     # time, because its pending requests would take up memory.
     "NEWSCRAWL_RETRY_AFTER": 300.0,
-    # False disables the checks of URL schemes, addresses and header counts.
+    # False disables the checks of URL schemes, addresses, header counts and chunks.
     "NEWSCRAWL_SAFETY_ENABLED": True,
     # Leave out sites and pages that opt out of text and data mining: tdmrep.json, ai.txt, noai.
     "NEWSCRAWL_TDM_OPT_OUT_OBEY": False,
     # False also follows URLs that look generated without end (calendars, session ids).
     "NEWSCRAWL_TRAPS_ENABLED": True,
     # --- Scheduled crawls: history of the sitelist spider ---
+    # Fetch all known sources and retry failed pages, although they are not due.
+    "NEWSCRAWL_ALL_DUE": False,
     # Emit each article once, and again when it was updated. False ignores former crawls.
     "NEWSCRAWL_ONLY_NEW": True,
     # Crawls in which a page may fail before it is given up. It is retried in the next crawl, then
@@ -157,10 +164,19 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_POLL_MIN": 0.25,
     # Days after which a page that is no longer listed is removed from the history. 0 keeps all.
     "NEWSCRAWL_STATE_DAYS": 180.0,
+    # Maximum size in bytes of the pages that are remembered of a site, and of its sources: 200,000
+    # pages with URLs of the usual length. 0 sets no limit.
+    "NEWSCRAWL_STATE_SITE_SIZE": 128 * 2**20,
     # Hours after publication in which an article is fetched again, at increasing intervals: news
     # are edited mostly on the first day. 0 fetches each article once.
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
     # --- Site list: scrapy crawl sitelist ---
+    # Regular expressions, searched in URLs of articles and sections: these are not requested.
+    "NEWSCRAWL_EXCLUDE": [],
+    # Regular expressions, searched in URLs of articles: only these are requested.
+    "NEWSCRAWL_INCLUDE": [],
+    # Articles after which a crawl ends. 0 sets no limit.
+    "NEWSCRAWL_LIMIT": 0,
     # Maximum number of links from the listed page to a page whose links are followed: 2 reaches
     # its sections and their subsections. Deeper pages are mostly archives.
     "NEWSCRAWL_LINK_DEPTH": 2,
@@ -190,8 +206,8 @@ DEFAULTS: dict[str, Any] = {
     # --- Style sheets: StylesheetMiddleware ---
     # False disables the middleware.
     "NEWSCRAWL_CSS_ENABLED": True,
-    # Consecutive failures (timeouts, resets, server errors) after which a host is skipped.
-    # 0 never skips a host.
+    # Consecutive failures (timeouts, resets, server errors) after which a host is skipped for the
+    # site of the pages. 0 never skips a host.
     "NEWSCRAWL_CSS_HOST_FAILURES": 5,
     # Maximum size in bytes of all sheets of a page, about twice the largest total observed.
     "NEWSCRAWL_CSS_PAGE_SIZE": 4 * 2**20,
@@ -227,6 +243,29 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+class NoSettings:
+    """Settings of which each has its default; unlike Scrapy's, quick to import."""
+
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ARG002  # interface
+        """Return *default*."""
+        return default
+
+    getbool = getfloat = getint = getlist = get
+
+    def getdict(self, name: str, default: Any = None) -> dict[str, Any]:  # noqa: ARG002
+        """Return a copy of *default*."""
+        return dict(default or {})
+
+
+_EXPECTED = {
+    bool: "True, False, 1 or 0",
+    int: "a whole number",
+    float: "a number",
+    list: "a list, such as a,b",
+    dict: "a mapping, in JSON",
+}
+
+
 class SettingError(ValueError):
     """A setting has an invalid value; the message names it."""
 
@@ -238,9 +277,14 @@ def check_settings(settings: Any) -> list[str]:
     """
     for name in DEFAULTS:
         setting(settings, name)
+    return unknown_settings(settings)
+
+
+def unknown_settings(names: Iterable[Any]) -> list[str]:
+    """Return a line for each of *names* that looks like a setting of newscrawl and is none."""
     return [
         f"unknown setting {name}{_suggestion(name)}"
-        for name in sorted(map(str, settings))
+        for name in sorted(map(str, names))
         if name.startswith(_PREFIX) and name not in DEFAULTS
     ]
 
@@ -267,7 +311,8 @@ def setting(settings: Any, name: str) -> Any:
     try:
         value = getters.get(type(default), settings.get)(name, default)
     except (TypeError, ValueError) as error:
-        raise SettingError(f"{name}: {error}") from error
+        expected = _EXPECTED.get(type(default), str(error))
+        raise SettingError(f"{name}: {settings.get(name)!r} is not {expected}") from error
     if isinstance(value, int | float) and value < 0:
         raise SettingError(f"{name}: {value} is less than 0")
     return value

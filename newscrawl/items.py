@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, date, datetime, time
 from html import escape
@@ -16,6 +18,7 @@ LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""
 BODY_FORMAT_FIELDS = ("body_markdown", "body_html", "links", "images")
 """Fields of articles that are None unless requested."""
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 #: calendar day; ``Article`` has a field called ``date``
 Day = date
 
@@ -38,6 +41,8 @@ class PageItem:
     stylesheets: list[str] | None = None
     #: ``title``, ``date`` and ``language`` from a news sitemap or feed entry, with :data:`LISTED`
     hints: dict[str, str] = field(default_factory=dict)
+    #: whether an archive marks the body as incomplete
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,23 @@ class Breadcrumb:
 
 
 @dataclass(slots=True)
+class ListedArticle:
+    """An article that a site lists and that was not fetched, of ``newscrawl discover``."""
+
+    url: str
+    #: title or text of the link
+    title: str | None
+    #: publication according to the listing or the URL: a month, a day or an instant in ISO 8601
+    date: str | None
+    #: last change according to the listing, an instant in ISO 8601
+    changed: str | None
+    #: URL of the feed, sitemap or page that lists it
+    source: str
+    #: key of the site, as in :class:`PageItem`
+    site: str
+
+
+@dataclass(slots=True)
 class Article:
     """A clean article. Unknown fields are None."""
 
@@ -139,6 +161,10 @@ class Article:
     paywalled: bool | None = None
     #: False if a style sheet was missing, None if styles were not used
     style_complete: bool | None = None
+    #: number of pages of the story that ``body`` has the text of
+    pages: int = 1
+    #: URLs at which the story continues, if further pages were not read
+    next_pages: tuple[str, ...] = ()
     #: time of the fetch (aware)
     fetched_at: datetime | None = None
     #: field name -> source and confidence
@@ -148,6 +174,14 @@ class Article:
     flags: list[str] = field(default_factory=list)
     #: near-duplicate cluster, set by ``NearDuplicatePipeline``
     cluster: dict[str, Any] | None = None
+
+    @property
+    def published(self) -> datetime | None:
+        """The publication as an aware instant, which sorts and compares; None without a date.
+
+        A day begins at midnight; without a time zone, UTC is assumed.
+        """
+        return instant(self.date)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the article as JSON values: ISO 8601 dates, nested dicts.
@@ -164,6 +198,7 @@ class Article:
             if plain[name] is not None:
                 plain[name] = plain[name].isoformat()
         plain["tags"] = list(self.tags)
+        plain["next_pages"] = list(self.next_pages)
         plain["image"] = asdict(self.image) if self.image else None
         plain["breadcrumbs"] = [asdict(crumb) for crumb in self.breadcrumbs]
         plain["evidence"] = {
@@ -172,12 +207,17 @@ class Article:
         }
         return plain
 
-    def to_markdown(self) -> str:
+    def to_markdown(self, *, front_matter: bool = False) -> str:
         """Return title and body as Markdown.
+
+        With *front_matter*, the title is in a YAML header instead of a heading, with date, authors,
+        URL, description, tags and language, as Hugo, Obsidian and readers of corpora expect it.
 
         Raises ``ValueError`` unless ``ExtractOptions.formats`` had ``markdown``.
         """
         body = self._formatted_body("markdown", self.body_markdown)
+        if front_matter:
+            return "\n".join([*self._front_matter(), "", body]).rstrip("\n") + "\n"
         title = f"# {escape_markdown(squeeze(self.title))}" if self.title else ""
         if title.endswith("#"):  # would end the heading
             title = title[:-1] + "\\#"
@@ -191,6 +231,51 @@ class Article:
         body = self._formatted_body("html", self.body_html)
         title = f"<h1>{escape(squeeze(self.title))}</h1>" if self.title else ""
         return "\n".join(part for part in ("<article>", title, body, "</article>") if part) + "\n"
+
+    def to_schema_org(self) -> dict[str, Any]:
+        """Return the article as JSON-LD: ``NewsArticle`` of https://schema.org, known values only."""
+        image = self.image
+        values: dict[str, Any] = {
+            "url": self.canonical_url or self.url,
+            "headline": self.title,
+            "datePublished": _iso(self.date),
+            "dateModified": _iso(self.date_modified),
+            "author": [{"@type": "Person", "name": name} for name in self.authors],
+            "publisher": self.site_name and {"@type": "Organization", "name": self.site_name},
+            "description": self.description,
+            "articleSection": self.section,
+            "keywords": list(self.tags),
+            "inLanguage": self.language,
+            "image": image
+            and {
+                "@type": "ImageObject",
+                "url": image.url,
+                **({"caption": image.caption} if image.caption else {}),
+                **({"creditText": image.credit} if image.credit else {}),
+            },
+            "isAccessibleForFree": None if self.paywalled is None else not self.paywalled,
+            "articleBody": self.body,
+        }
+        known = {name: value for name, value in values.items() if value not in (None, "", [])}
+        return {"@context": "https://schema.org", "@type": "NewsArticle", **known}
+
+    def _front_matter(self) -> list[str]:
+        """Return the lines of the YAML header; strings are quoted, dates are not."""
+        values = {
+            "title": self.title,
+            "date": self.date,
+            "authors": self.authors,
+            "url": self.canonical_url or self.url,
+            "description": self.description,
+            "tags": list(self.tags),
+            "language": self.language,
+        }
+        lines = [
+            f"{name}: {value.isoformat() if isinstance(value, date) else _yaml(value)}"
+            for name, value in values.items()
+            if value
+        ]
+        return ["---", *lines, "---"]
 
     def _formatted_body(self, name: str, body: str | None) -> str:
         if body is None and self.body:
@@ -206,7 +291,8 @@ class Article:
                 values[name] = parse_iso(values[name])
         if values.get("fetched_at") is not None:
             values["fetched_at"] = datetime.fromisoformat(values["fetched_at"])
-        values["tags"] = tuple(values.get("tags", ()))
+        for name in ("tags", "next_pages"):
+            values[name] = tuple(values.get(name, ()))
         if values.get("image") is not None:
             values["image"] = Image(**values["image"])
         values["breadcrumbs"] = tuple(
@@ -219,6 +305,16 @@ class Article:
             if name in values:
                 values[name] = [of_body(**value) for value in values[name] or ()]
         return cls(**values)
+
+
+def _iso(moment: Day | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _yaml(value: str | list[str]) -> str:
+    """Return *value* in YAML: JSON, without the line breaks and signs that are special in YAML."""
+    text = json.dumps(value, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def parse_iso(text: str) -> date | datetime:

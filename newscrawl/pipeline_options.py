@@ -8,15 +8,12 @@ from datetime import timedelta
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
-from scrapy.utils.misc import load_object
-
 from newscrawl.body.parts import PARTS
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.defaults import DEFAULTS, SettingError, check_settings, setting
+from newscrawl.defaults import DEFAULTS, NoSettings, SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
-from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
+from newscrawl.fields.kind.barriers import BARRIERS
 from newscrawl.items import Article, ArticleKind
-from newscrawl.neardup.near_duplicate_options import Options, SketchName
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
@@ -24,8 +21,11 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-PAGE_TASK = "newscrawl.crawl.workers.tasks:extract_page"
-"""Function of the workers that extracts a page, with :attr:`PipelineOptions.task_arguments`."""
+    from newscrawl.items import PageItem
+    from newscrawl.neardup.near_duplicate_options import Options
+
+PAGE_TASK = "newscrawl.workers.tasks:extract_page"
+"""Function of the workers that extracts a page, with the arguments of :func:`page_arguments`."""
 
 NOT_ARTICLE = "not_article"
 TOO_SHORT = "too_short"
@@ -56,7 +56,7 @@ class PipelineOptions:
     url_field: str
 
     @classmethod
-    def read(cls, settings: BaseSettings) -> Self:
+    def read(cls, settings: BaseSettings | NoSettings) -> Self:
         """Return the options in *settings*; raise ``ValueError`` naming an invalid setting."""
         values = {
             field.name: setting(settings, f"NEWSCRAWL_{field.name.upper()}")
@@ -79,42 +79,55 @@ class PipelineOptions:
         return cls(**values | computed)
 
     @property
-    def article_threshold(self) -> float:
-        """Minimum probability at which a page is classified as an article."""
-        minimum = self.keep.get("article")
-        return KIND_THRESHOLD if minimum is None else minimum
-
-    @property
     def task_arguments(self) -> dict[str, Any]:
         """Arguments of :data:`PAGE_TASK` for all pages."""
         return {
             "method": self.method,
             "parts": self.body_parts,
             "formats": self.body_formats,
-            "article_threshold": self.article_threshold,
+            "article_threshold": self.keep.get("article"),
         }
 
     def drop_reason(self, article: Article) -> str | None:
         """Return why *article* is dropped, None to keep it.
 
-        :data:`NOT_ARTICLE`, :data:`TOO_SHORT`, or the reason of a filter
+        :data:`NOT_ARTICLE`, one of :data:`~newscrawl.fields.kind.barriers.BARRIERS`,
+        :data:`TOO_SHORT`, or the reason of a filter
         (:meth:`~newscrawl.crawl.article_filters.ArticleFilters.reason`).
         """
         # The worker has compared the confidence of articles with the threshold.
         minimum = 0.0 if article.kind == "article" else self.keep.get(article.kind) or 0.0
         if article.kind not in self.keep or article.evidence["kind"].confidence < minimum:
-            return NOT_ARTICLE
+            source = article.evidence["kind"].source
+            return source if source in BARRIERS else NOT_ARTICLE
         if weighted_length(article.body) < self.min_body:
             return TOO_SHORT
         return self.filters.reason(article)
 
 
-def field_converters(settings: BaseSettings) -> dict[str, Callable[[Any], Any]]:
+def page_arguments(page: PageItem, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :data:`PAGE_TASK` for *page*, its bytes apart.
+
+    *options* are :attr:`PipelineOptions.task_arguments`.
+    """
+    return {
+        "url": page.url or None,
+        "encoding": page.encoding,
+        "fetched_at": page.fetched_at.isoformat() if page.fetched_at else None,
+        "hints": page.hints,
+        "truncated": page.truncated,
+        **options,
+    }
+
+
+def field_converters(settings: BaseSettings | NoSettings) -> dict[str, Callable[[Any], Any]]:
     """Return ``NEWSCRAWL_FIELD_CONVERTERS``; raise ``ValueError`` if one cannot be imported."""
     name = "NEWSCRAWL_FIELD_CONVERTERS"
     converters = setting(settings, name)
     _check(name, converters, ARTICLE_FIELDS)
     for field, converter in converters.items():
+        from scrapy.utils.misc import load_object  # noqa: PLC0415  # extraction works without
+
         try:
             converters[field] = load_object(converter)
         except (AttributeError, ImportError, NameError, TypeError, ValueError) as error:
@@ -122,7 +135,7 @@ def field_converters(settings: BaseSettings) -> dict[str, Callable[[Any], Any]]:
     return dict(converters)
 
 
-def _kept_kinds(settings: BaseSettings) -> dict[str, float | None]:
+def _kept_kinds(settings: BaseSettings | NoSettings) -> dict[str, float | None]:
     """Read ``NEWSCRAWL_KEEP``: a list of ``kind`` or ``kind:confidence``, or a mapping."""
     value = settings.get("NEWSCRAWL_KEEP")
     if isinstance(value, Mapping):
@@ -146,6 +159,8 @@ def _confidence(kind: str, text: str) -> float:
 
 def neardup_options(settings: BaseSettings) -> Options:
     """Return the near-duplicate options in *settings*; raise ``ValueError`` if invalid."""
+    from newscrawl.neardup.near_duplicate_options import Options, SketchName  # noqa: PLC0415  # numpy
+
     sketch = setting(settings, "NEWSCRAWL_NEARDUP_SKETCH")
     _check("NEWSCRAWL_NEARDUP_SKETCH", [sketch], get_args(SketchName))
     hours = setting(settings, "NEWSCRAWL_NEARDUP_WINDOW")
@@ -167,23 +182,33 @@ def _check(name: str, values: Iterable[Any], allowed: Iterable[str]) -> None:
 def _check_method(name: str) -> None:
     if name != DEFAULTS["NEWSCRAWL_METHOD"]:
         # All of extraction, which only workers need.
-        from newscrawl.extraction.methods import PAGE_METHODS  # noqa: PLC0415
+        from newscrawl.extraction.methods import available_methods  # noqa: PLC0415
 
-        _check("NEWSCRAWL_METHOD", [name], PAGE_METHODS)
+        _check("NEWSCRAWL_METHOD", [name], available_methods())
 
 
-def _check_feeds(settings: BaseSettings) -> None:
+def _check_feeds(settings: BaseSettings | NoSettings) -> None:
     formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
     if "parquet" in formats and find_spec("pyarrow") is None:
         raise SettingError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')
 
 
 def validate_settings(settings: BaseSettings) -> list[str]:
-    """Return a warning for each unknown ``NEWSCRAWL_*`` setting.
+    """Return a warning for each unknown ``NEWSCRAWL_*`` setting and each feed that is replaced.
 
     Raises ``ValueError`` naming an invalid setting.
     """
+    # They import Scrapy, which extraction does without.
+    from newscrawl.crawl.network.secrets import mask_secrets  # noqa: PLC0415
+    from newscrawl.exporters.feed_files import is_replaced  # noqa: PLC0415
+
     warnings = check_settings(settings)
     PipelineOptions.read(settings)
     neardup_options(settings)
-    return warnings
+    replaced = (
+        f"FEEDS: each crawl replaces {mask_secrets(str(uri))}; add %(time)s to its name, or "
+        '"overwrite": True if that is intended'
+        for uri, feed in settings.getdict("FEEDS").items()
+        if is_replaced(str(uri)) and "overwrite" not in feed
+    )
+    return [*warnings, *replaced]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import zlib
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -64,6 +65,8 @@ class FileType:
         The file is locked until the connection is closed. Raises :attr:`error` if the file is of
         another kind or version, damaged or in use.
         """
+        if path is not None:
+            _create_private(Path(path))
         with self.translated_errors(path):
             connection = sqlite3.connect(
                 ":memory:" if path is None else Path(path),
@@ -87,6 +90,7 @@ class FileType:
         with transaction(connection):
             if not connection.execute("PRAGMA application_id").fetchone()[0]:
                 self._create(connection)
+        self.check_columns(connection, path, self.schema)
         damage = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if damage != "ok":
             raise self.error(f"{path}: damaged ({' '.join(damage.split())})")
@@ -100,7 +104,7 @@ class FileType:
         if version > self.format:
             raise self.error(
                 f"{path}: written by a newer version of newscrawl "
-                f"(format {version}, not {self.format})"
+                f"(format {version}, not {self.format}); use that version, or another file"
             )
         if not empty and version < self.format:
             raise self.error(
@@ -108,10 +112,39 @@ class FileType:
                 f"(format {version}, not {self.format}); delete it to start a new one"
             )
 
+    def check_columns(
+        self, connection: sqlite3.Connection, path: Path | str | None, schema: str
+    ) -> None:
+        """Raise :attr:`error` if a table has other columns than in the CREATE statements *schema*."""
+        with closing(sqlite3.connect(":memory:")) as example:
+            execute_all(example, schema)
+            for (table,) in example.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+                found = _columns(connection, table)
+                if found and found != _columns(example, table):
+                    raise self.error(
+                        f"{path}: the table {table} has other columns in this version of newscrawl; "
+                        "delete the file to start a new one"
+                    )
+
     def _create(self, connection: sqlite3.Connection) -> None:
         execute_all(connection, self.schema)
         connection.execute(f"PRAGMA application_id = {self.application}")
         connection.execute(f"PRAGMA user_version = {self.format}")
+
+
+def _create_private(path: Path) -> None:
+    """Create *path*, unless it exists, for its owner only: URLs in it may have passwords.
+
+    SQLite gives its temporary files the same mode.
+    """
+    with suppress(OSError):  # SQLite has the better messages
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the names of the columns of *table*, none if it does not exist."""
+    rows = connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    return [name for (name,) in rows]
 
 
 def checksum(text: str) -> int:

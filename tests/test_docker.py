@@ -229,7 +229,7 @@ def test_scheduled_crawl(container: Container):
         with container.start(CRAWL_INTERVAL="1") as process:
             assert process.stdout is not None
             lines = []
-            while not any("Nothing new." in line for line in lines):
+            while not any("Nothing is due before " in line for line in lines):
                 line = process.stdout.readline()
                 assert line, lines
                 lines.append(line)
@@ -305,7 +305,7 @@ def test_container_crawls(image: str, tmp_path: Path):
                 docker("run", *options, image, "-o", "/output/articles.jsonl") for _ in range(2)
             )
         assert (first.returncode, second.returncode) == (0, 0), first.stdout + second.stdout
-        assert "Nothing new." in second.stdout
+        assert "Nothing is due before " in second.stdout
         feed = docker("run", *options, "--entrypoint", "cat", image, "/output/articles.jsonl")
         assert sorted(json.loads(line)["title"] for line in feed.stdout.splitlines()) == TITLES
         user = docker("run", *options, "--entrypoint", "id", image, "-u")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import pkgutil
 import re
+import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from newscrawl.defaults import DEFAULTS
 from newscrawl.extraction.methods import METHODS
@@ -102,6 +106,26 @@ def test_linked_files_exist(repository: Path):
         if not (page.parent / link).exists()
     ]
     assert missing == []
+
+
+def test_release_makes_links_of_the_readme_absolute(repository: Path, tmp_path: Path):
+    workflow = yaml.safe_load((repository / ".github/workflows/release.yml").read_text())
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"] if "env" in step]
+    assert [step["run"] for step in steps] == [steps[0]["run"]] * 2  # wheels and source
+    shutil.copy(repository / "README.md", tmp_path)
+    subprocess.run(
+        ["bash", "-ec", steps[0]["run"]],
+        cwd=tmp_path,
+        env={**os.environ, **steps[0]["env"]},
+        check=True,
+    )
+    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\]\((?!https://)[^)]+", text) == []
+    base = steps[0]["env"]["PAGES"]
+    links = re.findall(rf"\]\({re.escape(base)}([^)#]+)", text)
+    assert len(links) > 5
+    assert [name for name in links if not (repository / name).exists()] == []
+    assert f"]({steps[0]['env']['PICTURES']}docs/guide/report.png)" in text
 
 
 def test_named_files_exist(repository: Path):

@@ -23,13 +23,15 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     for layer in (
         "items defaults clock text sqlite compiled templates",
         "document ensemble exporters",
-        "css body fields neardup visual",
+        "css body fields neardup",
         "extraction",
+        "workers",
         "crawl inspection",
-        "corpora feeds middlewares optional",
-        "pipeline_options pipelines reports sinks spiders training",
-        "addon bulk evaluation integrations samples settings spark",
+        "archives feeds middlewares optional pipeline_options",
+        "pipelines reports sinks spiders",
+        "addon integrations samples settings spark",
         "cli commands",
+        "lab",
     )
 )
 LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in layer}
@@ -37,8 +39,7 @@ LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in l
 EXTRACTION = LAYER_OF["extraction"]
 CRAWLING = {"scrapy", "twisted", "asyncio"}
 #: packages of one layer that do not import each other
-INDEPENDENT = {"css", "body", "fields", "neardup", "visual"}
-MAX_MODULES = 19
+INDEPENDENT = {"css", "body", "fields", "neardup"}
 
 
 def part(module: str) -> str:
@@ -47,8 +48,8 @@ def part(module: str) -> str:
 
 
 def modules(package: Path) -> Iterator[tuple[str, Path]]:
-    """Yield name and file of every module; for a compiled one, its stub."""
-    for file in sorted((*package.rglob("*.py"), *package.rglob("*.pyi"))):
+    """Yield name and file of every module."""
+    for file in sorted(package.rglob("*.py")):
         parts = file.relative_to(package.parent).with_suffix("").parts
         yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
 
@@ -137,13 +138,6 @@ def test_class_names_are_unique(repository: Path):
         if isinstance(node, ast.ClassDef)
     )
     assert [name for name, number in count.items() if number > 1] == []
-
-
-def test_folders_are_small(repository: Path):
-    """A folder has at most MAX_MODULES modules."""
-    files = (repository / "newscrawl").rglob("*.py")
-    count = Counter(file.parent.name for file in files if file.name != "__init__.py")
-    assert {name: number for name, number in count.items() if number > MAX_MODULES} == {}
 
 
 @pytest.mark.parametrize("name", ["spiders", "pipelines", "settings", "samples"])

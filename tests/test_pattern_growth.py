@@ -29,18 +29,16 @@ MAX_GROWTH = 2.7
 MAX_STEPS = 60_000
 MAX_UNITS = 6
 #: not part of a crawl or of extraction
-TOOLS = ("newscrawl.commands", "newscrawl.evaluation", "newscrawl.spark", "newscrawl.training")
+TOOLS = (
+    "newscrawl.commands",
+    "newscrawl.lab.evaluation",
+    "newscrawl.spark",
+    "newscrawl.lab.training",
+)
 
 BOUNDED = {
     "cli.page_sources:_OTHER_FORMAT": "the first 4096 bytes",
-    "css.selectors.rule_keys:_ANCESTOR": "texts of up to 200 characters",
-    "css.selectors.rule_keys:_PLAIN": "the text ends with a separator, at which each match ends",
-    "css.selectors.selector_tokens:PLAIN_SELECTOR": "matched in full, not searched for",
-    "css.selectors.rule_keys:VALID_LIST": "matched in full, not searched for",
-    "css.selectors.selector_tokens:VALID_SELECTOR": "matched in full, not searched for",
-    "css.selectors.selector_tokens:WORD": "matched in full, not searched for",
-    "css.syntax.declarations:RELEVANT_START_PATTERN": "matched at a place, not searched for",
-    "fields.metadata.author_names:_SEPARATOR": "white space is collapsed before",
+    "css.selectors:_SUBJECTS": "the text ends with a separator, at which each match ends",
     "fields.metadata.sections:_PARTS": "white space is collapsed before",
     "fields.titles.title:SEPARATOR": "white space is collapsed before, headings are short",
     "fields.titles.title_features:_PARTS": "titles have up to 1000 characters, collapsed",

@@ -43,6 +43,24 @@ MORE_LANGUAGES = [
     "eu", "gl", "is", "mk", "mn", "ka", "nn", "cy", "ga", "lb", "sq", "hy", "az", "kk", "ky", "be",
     "af", "bs",
 ]  # fmt: skip
+# Words between year and day, and for parts of the day, that CLDR does not have.
+MORE_FILLERS = {"kk": ["жылғы"], "ka": ["წლის"], "lv": ["gada"]}
+# The cases of dates: "17. novembrī".
+MORE_MONTHS = {
+    "lv": [
+        "janvārī janvāra", "februārī februāra", "martā marta", "aprīlī aprīļa", "maijā maija",
+        "jūnijā jūnija", "jūlijā jūlija", "augustā augusta", "septembrī septembra",
+        "oktobrī oktobra", "novembrī novembra", "decembrī decembra",
+    ]
+}  # fmt: skip
+MORE_PERIODS = {
+    "zh": {"am": ["凌晨", "早上", "早"], "pm": ["晚上", "晚间", "晚", "傍晚"]},
+    "ja": {"am": ["朝"], "pm": ["夜", "夕方"]},
+    "bn": {"am": ["এএম"], "pm": ["পিএম"]},
+    "ms": {"pm": ["malam"]},
+    "id": {"pm": ["malam"]},
+}
+NOON = 12 * 3600
 UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
 # Shorter names are words in other languages: "sun", "est".
 MIN_SHARED_LENGTH = 4
@@ -127,11 +145,28 @@ def read_locale(names: Names, locale: Locale) -> None:
     read_months(names, locale, patterns)
     periods = [width for context in locale.day_periods.values() for width in context.values()]
     for half, text in (item for width in periods for item in width.items()):
-        names.add_period(half, text)
+        names.add_period(half_of_day(locale, half), text)
+    for half, texts in MORE_PERIODS.get(locale.language, {}).items():
+        for text in texts:
+            names.add_period(half, text)
+    names.fillers.update(MORE_FILLERS.get(locale.language, ()))
+    for month, forms in enumerate(MORE_MONTHS.get(locale.language, ()), 1):
+        names.tables["months"][str(month)].update(map(phrase, forms.split()))
     fields = locale._data["date_fields"]  # noqa: SLF001  # no public API
     for unit, width in product(UNITS, ("", "-short", "-narrow")):
         for text in dict(fields.get(unit + width, {})).get("past", {}).values():
             names.add_ago(unit, text.replace("{0}", "#"))
+
+
+def half_of_day(locale: Locale, period: str) -> str:
+    """Return "am" or "pm" for a *period* of CLDR ("evening1"), "" if it has hours of both."""
+    hours = [
+        (rule.get("from", rule.get("at", 0)), rule.get("before", rule.get("at", 0)))
+        for rule in dict(locale.day_period_rules).get(None, {}).get(period, ())
+    ]
+    if hours and all(NOON <= begin < end for begin, end in hours):
+        return "pm"
+    return "am" if hours and all(begin < end <= NOON for begin, end in hours) else period
 
 
 def read_months(names: Names, locale: Locale, patterns: list[str]) -> None:

@@ -1,8 +1,8 @@
 """Draw the layers of the package and its imports: docs/internals/architecture.svg.
 
 ``python -m tools.draw_layers`` writes the diagram (``make diagram``). A line means that a package
-imports from another one; imports that follow from others (A from B, B from C, so A from C) are
-not drawn.
+imports from another one. Imports that follow from others (A from B, B from C, so A from C) are not
+drawn, nor are modules without a package.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ CAPTIONS = (
     "page, models, exporters",
     "extraction core",
     "extract()",
+    "workers",
     "crawl",
-    "middlewares, corpora, feeds",
-    "pipelines, spiders, training",
-    "add-on, settings, evaluation",
+    "middlewares, archives",
+    "pipelines, spiders",
+    "add-on, settings",
     "commands",
+    "research",
 )
 WIDTH, ROW, BOX, GAP, LEFT = 860, 84, 34, 18, 150
 CHARACTER = 8.4
@@ -36,11 +38,12 @@ Graph = dict[str, set[str]]
 
 
 def package_imports(package: Path) -> Graph:
-    """Return the packages and top-level modules that each of them imports, itself excluded."""
-    graph: Graph = {name: set() for layer in LAYERS for name in layer}
-    for file in sorted(package.rglob("*.py*")):
+    """Return the packages that each package imports, itself excluded."""
+    names = (name for layer in LAYERS for name in layer)
+    graph: Graph = {name: set() for name in names if (package / name).is_dir()}
+    for file in sorted(package.rglob("*.py")):
         name = file.relative_to(package).parts[0].partition(".")[0]
-        if name in graph and file.suffix in {".py", ".pyi"}:
+        if name in graph:
             found = {module.split(".")[1] for module in _modules(file) if "." in module}
             graph[name] |= (found & graph.keys()) - {name}
     return graph
@@ -86,7 +89,7 @@ def arrange(graph: Graph) -> dict[str, tuple[float, float, float]]:
     boxes: dict[str, tuple[float, float, float]] = {}
     for number, layer in enumerate(LAYERS):
         y = (len(LAYERS) - 1 - number) * ROW + 24
-        names = sorted(layer, key=lambda name: (_centre(name, graph, boxes), name))
+        names = sorted(layer & graph.keys(), key=lambda name: (_centre(name, graph, boxes), name))
         widths = {name: len(name) * CHARACTER + 24 for name in names}
         total = sum(widths.values()) + GAP * (len(names) - 1)
         x: float = LEFT + (WIDTH - LEFT - total) / 2

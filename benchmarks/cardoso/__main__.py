@@ -23,13 +23,13 @@ from benchmarks.cardoso.style_pool import GROUPS, Groups, read_pool
 from benchmarks.cardoso.tables import quality_parts
 from benchmarks.cardoso.times import style_costs, time_pages, time_tables
 from benchmarks.result_page import write_page
-from newscrawl.corpora.chromium import missing
+from newscrawl.lab.corpora.chromium import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from benchmarks.result_page import Part
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 NAMES = ("news212", "fundus", "css-sites")

@@ -11,31 +11,34 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks.cardoso.scoring import Pair, figure, score_of_pairs
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure
-from newscrawl.corpora.folds import FOLDS, folds
-from newscrawl.corpora.tables import Table
-from newscrawl.evaluation.bootstrap import compare
-from newscrawl.fields.attributes import ATTRIBUTES, EDIT_WEIGHTS
+from newscrawl.fields.attributes import (
+    ATTRIBUTES,
+    DATE_FEATURES,
+    EDIT_WEIGHTS,
+    INDEPENDENT_DATE_FEATURES,
+    TITLE_FEATURES,
+)
 from newscrawl.fields.cardoso import PROBABILITY_THRESHOLD, Models, find_date, find_title
-from newscrawl.training.fit import Data, date_data, fit, title_data
+from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.evaluation.bootstrap import compare
+from newscrawl.lab.training.fit import Data, date_data, fit, title_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from benchmarks.dots import Rows
     from benchmarks.result_page import Part
-    from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.ensemble.ensemble import TreeEnsemble
-    from newscrawl.evaluation.bootstrap import Comparison
     from newscrawl.fields.attributes import TextNodes
-    from newscrawl.training.example_types import Example
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.evaluation.bootstrap import Comparison
+    from newscrawl.lab.training.example_types import Example
 
     Pairs = list[Pair]
-    Change = Callable[[TextNodes], TextNodes]
 
-DISTANCE, EDIT_DISTANCE = 7, 8
-"""Indices of the attributes of dates and of titles alone."""
-VISUAL = (3, 4, 5, 6)
-"""Indices of the attributes that need style."""
+VISUAL = ("font_size", "relative_font_size", "bold", "similar_nodes")
+"""Attributes that need style."""
 
 
 class Pages(NamedTuple):
@@ -45,22 +48,13 @@ class Pages(NamedTuple):
     examples: Sequence[Example]
     fold_of: Sequence[int]
 
-    def changed(self, change: Change) -> Pages:
-        """Return the pages with other attributes."""
-        changed = [replace(example, nodes=change(example.nodes)) for example in self.examples]
-        return self._replace(examples=changed)
-
     def training(self, fold: int) -> list[Example]:
         """Return the examples outside of *fold*."""
         return [it for it, other in zip(self.examples, self.fold_of, strict=True) if other != fold]
 
     def models(self, data_of: Callable[[list[Example]], Data]) -> list[TreeEnsemble]:
         """Return a model for each fold, fitted to the others."""
-        models = []
-        for fold in range(FOLDS):
-            data = data_of(self.training(fold))
-            models.append(fit(data, [str(number) for number in range(len(data.rows[0]))]))
-        return models
+        return [fit(data_of(self.training(fold))) for fold in range(FOLDS)]
 
 
 def ablation_parts(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Iterator[Part]:
@@ -97,33 +91,39 @@ def _changes(
     pages: Pages, found: Sequence[int | None]
 ) -> dict[str, tuple[Pairs | None, Pairs | None]]:
     """Return titles and dates by omitted attributes, None if one is not used."""
-    groups = {f"{column + 1} {ATTRIBUTES[column]}": (column,) for column in range(DISTANCE)}
+    groups = {_label(name): (name,) for name in INDEPENDENT_DATE_FEATURES}
     changes: dict[str, tuple[Pairs | None, Pairs | None]] = {}
-    for name, columns in (groups | {"4 to 7, all visual": VISUAL}).items():
-        fewer = pages.changed(partial(_without, columns=columns))
-        changed_titles = _titles(fewer, fewer.models(title_data))
-        changed_dates = _date_pairs(fewer, fewer.models(date_data), found)
-        changes[name] = _title_pairs(fewer, changed_titles), changed_dates
+    for label, names in (groups | {"4 to 7, all visual": VISUAL}).items():
+        changed_dates = pages.models(partial(date_data, names=_without(DATE_FEATURES, names)))
+        changes[label] = (
+            _titles_without(pages, names),
+            _date_pairs(pages, changed_dates, found),
+        )
     far = _date_pairs(pages, pages.models(_dates_without_distance), found)
-    changes[f"{DISTANCE + 1} {ATTRIBUTES[DISTANCE]}"] = None, far
-    fewer = pages.changed(partial(_without, columns=(DISTANCE,)))  # the last one of titles
-    near = _title_pairs(fewer, _titles(fewer, fewer.models(title_data)))
-    changes[f"{EDIT_DISTANCE + 1} {ATTRIBUTES[EDIT_DISTANCE]}"] = near, None
+    changes[_label("title_distance")] = None, far
+    changes[_label("title_edit_distance")] = _titles_without(pages, ("title_edit_distance",)), None
     return changes
 
 
-def _without(nodes: TextNodes, columns: Sequence[int]) -> TextNodes:
-    rows = [
-        tuple(value for column, value in enumerate(row) if column not in columns)
-        for row in nodes.title_features
-    ]
-    return replace(nodes, title_features=rows)
+def _label(name: str) -> str:
+    return f"{ATTRIBUTES.index(name) + 1} {name}"
+
+
+def _without(names: Sequence[str], omitted: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in omitted]
+
+
+def _titles_without(pages: Pages, omitted: Sequence[str]) -> Pairs:
+    models = pages.models(partial(title_data, names=_without(TITLE_FEATURES, omitted)))
+    return _title_pairs(pages, _titles(pages, models))
 
 
 def _dates_without_distance(examples: Sequence[Example]) -> Data:
     """Return the training data of dates with a constant distance, which no tree can use."""
     data = date_data(examples)
-    return Data([(*row[:-1], 0.0) for row in data.rows], data.truth)
+    for row in data.rows:
+        row[data.names.index("title_distance")] = 0.0
+    return data
 
 
 def _titles(pages: Pages, models: Sequence[TreeEnsemble]) -> list[int | None]:
@@ -225,17 +225,17 @@ def _decision_table(results: Results) -> Table:
 
 def _with_plain_costs(example: Example) -> Example:
     title = example.head_title
-    rows = [
-        (*row[:-1], Levenshtein.distance(text, title) / max(len(title), 1))
-        for text, row in zip(example.nodes.texts, example.nodes.title_features, strict=True)
+    distances = [
+        Levenshtein.distance(text, title) / max(len(title), 1) for text in example.nodes.texts
     ]
-    return replace(example, nodes=replace(example.nodes, title_features=rows))
+    features = {**example.nodes.features, "title_edit_distance": distances}
+    return replace(example, nodes=replace(example.nodes, features=features))
 
 
 def _all_titles(pages: Pages, models: Sequence[TreeEnsemble]) -> Iterator[Pair]:
     for page, example, fold in zip(*pages, strict=True):
         if example.title:
-            texts = _classified(example.nodes, models[fold].predict(example.nodes.title_features))
+            texts = _classified(example.nodes, models[fold].predict(example.nodes.features))
             yield Pair(page, texts or example.head_title, example.title)
 
 

@@ -16,14 +16,14 @@ from benchmarks.cardoso.scoring import (
 from benchmarks.cardoso.style_pool import COMPLETE, GROUPS, INCOMPLETE, SITES
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure
-from newscrawl.corpora.folds import FOLDS, folds
-from newscrawl.corpora.metrics import mean
-from newscrawl.corpora.tables import Table
-from newscrawl.evaluation.bootstrap import compare
 from newscrawl.fields.attributes import ATTRIBUTES
 from newscrawl.fields.titles.title_model import title_text
-from newscrawl.training.cross_validation import out_of_fold
-from newscrawl.training.title_training import fit_title_model
+from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.metrics import mean
+from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.evaluation.bootstrap import compare
+from newscrawl.lab.training.cross_validation import out_of_fold
+from newscrawl.lab.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from benchmarks.cardoso.style_pool import Groups, Pool
     from benchmarks.dots import Rows
     from benchmarks.result_page import Part
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.evaluation.bootstrap import Comparison
     from newscrawl.fields.cardoso import Models
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.evaluation.bootstrap import Comparison
 
     #: cost of style by group and source, formatted
     Costs = Mapping[tuple[str, Source], str]
@@ -54,8 +54,8 @@ COMPARED: tuple[tuple[Source, Source], ...] = (
     ("tags", "none"), ("ours", "none"), ("chromium", "none"), ("ours", "tags"), ("chromium", "ours"),
 )  # fmt: skip
 """Pairs of sources whose difference is reported."""
-TOLERANCES = {3: 0.06, 4: 0.5, 5: 0.0, 6: 0.0}
-"""Indices of attributes 4 to 7 and the tolerance of equal values, in pixels or per cent."""
+TOLERANCES = {"font_size": 0.06, "relative_font_size": 0.5, "bold": 0.0, "similar_nodes": 0.0}
+"""Attributes 4 to 7 and the tolerance of equal values, in pixels or per cent."""
 
 
 class Result(NamedTuple):
@@ -245,12 +245,12 @@ def agreement_table(pool: Pool, groups: Groups) -> Table:
         count = counts.get(groups(page))
         if count is None:  # not rendered
             continue
-        for left, right in zip(ours.nodes.title_features, theirs.nodes.title_features, strict=True):
-            count[0] += 1
-            for column, (attribute, tolerance) in enumerate(TOLERANCES.items(), 1):
-                count[column] += abs(left[attribute] - right[attribute]) > tolerance
+        count[0] += len(ours.nodes)
+        for place, (name, tolerance) in enumerate(TOLERANCES.items(), 1):
+            pairs = zip(ours.nodes.features[name], theirs.nodes.features[name], strict=True)
+            count[place] += sum(abs(left - right) > tolerance for left, right in pairs)
     rows = [[group, *(f"{n:,}" for n in count)] for group, count in counts.items() if count[0]]
-    names = (f"{attribute + 1} {ATTRIBUTES[attribute]}" for attribute in TOLERANCES)
+    names = (f"{ATTRIBUTES.index(name) + 1} {name}" for name in TOLERANCES)
     return Table("Text nodes with different style in Chromium", ("pages", "nodes", *names), rows)
 
 

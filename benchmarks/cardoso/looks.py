@@ -8,8 +8,7 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from newscrawl.css.cascade.computed_values import INITIAL_STYLE
-from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.css import INITIAL_STYLE, Stylesheets
 from newscrawl.document.document import parse_document
 from tests.oracle.chromium import Rendered, Request, render
 from tests.oracle.compare import Style, request_of, their_style
@@ -19,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.document.document import Document
     from newscrawl.fields.attributes import Style as Look
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 Source = Literal["none", "tags", "ours", "chromium"]
 SOURCES: tuple[Source, ...] = get_args(Source)
@@ -73,8 +72,8 @@ class ChromiumStyles:
 
         def done(index: int, rendered: Rendered | Exception) -> None:
             if isinstance(rendered, Rendered):
-                found = {"styles": rendered.styles, "srgb": rendered.srgb}
-                self._file(missing[index]).write_text(json.dumps(found), encoding="utf-8")
+                text = json.dumps(rendered.styles)
+                self._file(missing[index]).write_text(text, encoding="utf-8")
 
         if missing:
             render(iter(missing), done)
@@ -85,10 +84,10 @@ class ChromiumStyles:
         file = self._file(request)
         if not file.is_file():
             return None
-        found: dict[str, Any] = json.loads(file.read_bytes())
+        found: list[Any] = json.loads(file.read_bytes())
         styles = {
-            row: their_style(values, found["srgb"])
-            for row, values in zip(request.rows, found["styles"], strict=True)
+            row: their_style(values)
+            for row, values in zip(request.rows, found, strict=True)
             if values is not None
         }
         return _Lookup(parse_document(page.html), styles)

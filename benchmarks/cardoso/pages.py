@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from newscrawl.corpora.chromium import executable
+from newscrawl.lab.corpora.chromium import executable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

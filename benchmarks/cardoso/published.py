@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newscrawl.corpora.metrics import Score
+from newscrawl.lab.corpora.metrics import Score
 
 if TYPE_CHECKING:
-    from newscrawl.corpora.folds import Kind
-    from newscrawl.training.training_report import Approach
+    from newscrawl.lab.corpora.folds import Kind
+    from newscrawl.lab.training.training_report import Approach
 
 HEAD_TITLE = Score(0.61, 0.89, 0.72)
 """Baseline: the ``title`` element (Tables 1 and 2)."""

@@ -8,19 +8,19 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, TypeVar
 
 from newscrawl.body.nce import nce
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.corpus_sheets import corpus_sheets
-from newscrawl.css.cascade.style import Stylesheets
+from newscrawl.css import Stylesheets
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
-from newscrawl.training.examples import Examples, example
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.corpus_sheets import corpus_sheets
+from newscrawl.lab.training.examples import Examples, example
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.training.example_types import Example
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.training.example_types import Example
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Reading:
 def labelled_pages(folders: Sequence[Path], limit: int | None = None) -> list[LabelledPage]:
     """Return the pages with a labelled title or date, at most *limit* per corpus, evenly spaced.
 
-    Raises :exc:`~newscrawl.corpora.corpus.CorpusError`.
+    Raises :exc:`~newscrawl.lab.corpora.corpus.CorpusError`.
     """
     found = []
     for folder in folders:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.corpora.folds import FOLDS, folds
-from newscrawl.corpora.metrics import bag_score
-from newscrawl.fields.attributes import DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.cardoso import Models
+from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.metrics import bag_score
+from newscrawl.lab.training.cross_validation import date_text, out_of_fold, scores, title_text
+from newscrawl.lab.training.fit import date_data, fit, title_data
 from newscrawl.text import words
-from newscrawl.training.cross_validation import date_text, out_of_fold, scores, title_text
-from newscrawl.training.fit import date_data, fit, title_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from benchmarks.cardoso.readings import Reading
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.corpora.folds import Kind
-    from newscrawl.corpora.metrics import Score
     from newscrawl.fields.cardoso import ClassifiedNodes
-    from newscrawl.training.cross_validation import Scores
-    from newscrawl.training.example_types import Example
-    from newscrawl.training.examples import Examples
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.folds import Kind
+    from newscrawl.lab.corpora.metrics import Score
+    from newscrawl.lab.training.cross_validation import Scores
+    from newscrawl.lab.training.example_types import Example
+    from newscrawl.lab.training.examples import Examples
 
 
 ALL = "all"
@@ -68,8 +67,7 @@ def fold_models(
             for page, example, other in zip(pages, examples, fold_of, strict=True)
             if other != fold and page.corpus in trained
         ]
-        title = fit(title_data(others), TITLE_FEATURES)
-        models.append(Models(title, fit(date_data(others), DATE_FEATURES)))
+        models.append(Models(fit(title_data(others)), fit(date_data(others))))
     return models
 
 

@@ -11,20 +11,20 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cardoso.looks import ChromiumStyles, Source, oracle_page, tag_styles
-from newscrawl.corpora.tables import Table
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.fields.attributes import TextNodes
-from newscrawl.training.examples import example
+from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.training.examples import example
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
-    from newscrawl.corpora.corpus import LabelledPage
     from newscrawl.document.document import Document
     from newscrawl.fields.attributes import StyleOf
-    from newscrawl.training.example_types import Example
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.training.example_types import Example
 
     #: corpus and id of a page
     Key = tuple[str, str]

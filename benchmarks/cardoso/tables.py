@@ -21,11 +21,11 @@ from benchmarks.cardoso.scoring import (
     title_pairs,
 )
 from benchmarks.result_page import Figure
-from newscrawl.corpora.folds import KINDS, site_names
-from newscrawl.corpora.tables import Table
 from newscrawl.fields.cardoso import classify
-from newscrawl.training.fit import fit_models
-from newscrawl.training.training_report import cross_validate
+from newscrawl.lab.corpora.folds import KINDS, site_names
+from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.training.fit import fit_models
+from newscrawl.lab.training.training_report import cross_validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from benchmarks.cardoso.readings import Reading
     from benchmarks.cardoso.scoring import Pair
     from benchmarks.result_page import Part
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.corpora.folds import Kind
-    from newscrawl.corpora.metrics import Score
     from newscrawl.fields.cardoso import ClassifiedNodes
-    from newscrawl.training.cross_validation import Scores
-    from newscrawl.training.example_types import Example
-    from newscrawl.training.training_report import Approach
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.folds import Kind
+    from newscrawl.lab.corpora.metrics import Score
+    from newscrawl.lab.training.cross_validation import Scores
+    from newscrawl.lab.training.example_types import Example
+    from newscrawl.lab.training.training_report import Approach
 
     Results = Mapping[tuple[Approach, Kind], list[ClassifiedNodes]]
 

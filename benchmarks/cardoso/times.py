@@ -20,24 +20,21 @@ from benchmarks.cardoso.published import SAVING
 from benchmarks.cardoso.readings import spread
 from benchmarks.style_steps import LinkedSheets, forget
 from newscrawl.body.nce import nce
-from newscrawl.corpora.tables import Table
-from newscrawl.css.cascade.computed_values import INITIAL_STYLE
-from newscrawl.css.cascade.style import Stylesheets
-from newscrawl.css.sheets.sheet_store import SheetStore, sheet_hash
-from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.css import INITIAL_STYLE, SheetStore, Stylesheets, decode_sheet, sheet_hash
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.bootstrap import percentile
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.cardoso import find_date, find_title, load_models
+from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.evaluation.bootstrap import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchmarks.cardoso.looks import Source
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.css.sheets.sheet import Sheet
+    from newscrawl.css import Sheet
     from newscrawl.document.document import Document
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 ROUNDS = 3
 

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.papers.measured_pages import measured_pages
 from benchmarks.papers.paper import PAPERS
 from benchmarks.result_page import write_page
-from newscrawl.corpora.corpus import CorpusError
-from newscrawl.corpora.tables import Table, print_tables
+from newscrawl.lab.corpora.corpus import CorpusError
+from newscrawl.lab.corpora.tables import Table, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 COMMAND = "python -m benchmarks.papers --out docs/results"

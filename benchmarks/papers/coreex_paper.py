@@ -13,31 +13,31 @@ from lxml import html as lxml_html
 from benchmarks.papers.measured_pages import by_site
 from benchmarks.papers.xhtml import clean_xhtml
 from newscrawl.body.coreex import (
-    VARIANTS,
     CoreExParameters,
     coreex,
     count_terminals,
     find_title,
     recover_title,
 )
-from newscrawl.corpora.alignment import covered_nodes
-from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.labels import align
-from newscrawl.corpora.metrics import ZERO, Score, mean, mean_score, node_score, score_of
 from newscrawl.document.document import TEXT, parse_document
+from newscrawl.lab.corpora.alignment import covered_nodes
+from newscrawl.lab.corpora.corpus import LabelledPage
+from newscrawl.lab.corpora.labels import align
+from newscrawl.lab.corpora.metrics import ZERO, Score, mean, mean_score, node_score, score_of
+from newscrawl.lab.paper_methods import COREEX_VARIANTS
 from newscrawl.text import tokens, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.document.document import Document
+    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 TODAY = "today"
 """Name of today's parameters among the variants of the paper."""
 SECOND_LADDER = {
-    f"{name}'": replace(VARIANTS[name], remove_scripts=True) for name in ("R1", "R2", "R3")
+    f"{name}'": replace(COREEX_VARIANTS[name], remove_scripts=True) for name in ("R1", "R2", "R3")
 }
 """R1 to R3 without scripts; R4 without scripts is R5."""
 CONFIGURATIONS = {
@@ -113,7 +113,7 @@ def failed(_: LabelledPage) -> CoreExPage:
 def variants() -> list[str]:
     """Return the names of the variants, without R6 unless html5lib is installed."""
     has_html5lib = find_spec("html5lib") is not None
-    return [*VARIANTS, *(["R6"] if has_html5lib else []), *SECOND_LADDER, TODAY]
+    return [*COREEX_VARIANTS, *(["R6"] if has_html5lib else []), *SECOND_LADDER, TODAY]
 
 
 def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def measure_page(html: bytes, *, page: dict[str, Any]) -> dict[str, Any]:
 
 def _measure(gold: _Gold, name: str, clean_time: float, parse_time: float) -> VariantResult:
     document = gold.document
-    parameters = (VARIANTS | SECOND_LADDER).get(name, CoreExParameters.TODAY)
+    parameters = (COREEX_VARIANTS | SECOND_LADDER).get(name, CoreExParameters.TODAY)
     start = thread_time()
     forest = coreex(document, parameters)
     cost = (clean_time + thread_time() - start) / parse_time

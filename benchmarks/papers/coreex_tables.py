@@ -13,8 +13,8 @@ from benchmarks.papers.coreex_paper import (
     TODAY,
 )
 from benchmarks.result_page import Figure
-from newscrawl.corpora.metrics import Score
-from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.lab.corpora.metrics import Score
+from newscrawl.lab.corpora.tables import Table, figure, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -12,19 +12,20 @@ from lxml import html as lxml_html
 
 from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.econ import EconParameters, backtrack, extract_news
-from newscrawl.body.render import BLOCK_LEVEL, render
-from newscrawl.corpora.alignment import covered_nodes
-from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.metrics import bag_score, mean
-from newscrawl.corpora.tables import Table, share
+from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, parse_document
+from newscrawl.document.rows import BLOCK_LEVEL
+from newscrawl.lab.corpora.alignment import covered_nodes
+from newscrawl.lab.corpora.corpus import LabelledPage
+from newscrawl.lab.corpora.metrics import bag_score, mean
+from newscrawl.lab.corpora.tables import Table, share
 from newscrawl.text import weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.document.document import Document
+    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 Verdict = Literal["correctly", "wrongly", "missed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

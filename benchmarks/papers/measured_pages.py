@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from benchmarks.cardoso.readings import spread
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.folds import site_names
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.folds import site_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ MIN_SITE_PAGES = 5
 def measured_pages(corpora: Path, limit: int | None = None) -> list[LabelledPage]:
     """Return the pages with title and body, at most *limit* per corpus, evenly spaced.
 
-    Raises :exc:`~newscrawl.corpora.corpus.CorpusError`.
+    Raises :exc:`~newscrawl.lab.corpora.corpus.CorpusError`.
     """
     loaded = [page for name in GROUP_OF for page in load_corpus(corpora / name).pages]
     fitted = {

@@ -14,21 +14,21 @@ from benchmarks.dots import Dot, dot_chart
 from benchmarks.papers.measured_pages import MIN_SITE_PAGES, by_site
 from benchmarks.result_page import Figure
 from newscrawl.body.nce import nce
-from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.metrics import ZERO, Score, bag_score, mean, mean_score
-from newscrawl.corpora.tables import Table, figure, share
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.page_scores import relevant_output
-from newscrawl.evaluation.summary import means_of
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.lab.corpora.corpus import LabelledPage
+from newscrawl.lab.corpora.metrics import ZERO, Score, bag_score, mean, mean_score
+from newscrawl.lab.corpora.tables import Table, figure, share
+from newscrawl.lab.evaluation.page_scores import relevant_output
+from newscrawl.lab.evaluation.summary import means_of
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.result_page import Part
-    from newscrawl.corpora.map_pages import PageOutcome
     from newscrawl.document.document import Document
+    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 GAMMAS = (0.3, 0.5, 0.7, 1.0)
 """Values of γ, the link density limit of F_{u,γ}, that are tried."""

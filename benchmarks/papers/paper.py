@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.papers import coreex_paper, coreex_tables, econ_paper, nce_paper, texts
 from benchmarks.papers.measured_pages import by_group
-from newscrawl.corpora.map_pages import map_pages
+from newscrawl.lab.corpora.map_pages import map_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchmarks.result_page import Part
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.corpora.map_pages import PageOutcome
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 
 @dataclass(frozen=True, slots=True)

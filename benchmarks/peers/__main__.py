@@ -2,7 +2,7 @@
 
 Each page is extracted in a worker process with a deadline, so that a tool that hangs or crashes
 fails only on that page. Learned methods of newscrawl are evaluated out of fold: they are fitted to
-training corpora (:mod:`newscrawl.evaluation.families`) without the site of the page.
+training corpora (:mod:`newscrawl.lab.evaluation.families`) without the site of the page.
 
     python -m benchmarks.peers [--corpora DIR] [--fields title,date,body,authors,...] [--tools NAME,...]
         [--limit N] [--workers N] [--cache DIR] [--out FILE.md]
@@ -24,16 +24,16 @@ from benchmarks.peers.score import Result
 from benchmarks.peers.tables import tables
 from benchmarks.peers.tool_types import FIELDS
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.corpus import CorpusError, load_corpus
-from newscrawl.corpora.tables import print_tables
-from newscrawl.evaluation.families import FAMILIES, FAMILY_OF, MAY_TRAIN
-from newscrawl.evaluation.result_cache import default_cache_dir
+from newscrawl.lab.corpora.corpus import CorpusError, load_corpus
+from newscrawl.lab.corpora.tables import print_tables
+from newscrawl.lab.evaluation.families import FAMILIES, FAMILY_OF, MAY_TRAIN
+from newscrawl.lab.evaluation.result_cache import default_cache_dir
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from benchmarks.peers.tool_types import Field
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 

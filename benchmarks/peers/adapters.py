@@ -14,8 +14,8 @@ import lxml.html
 
 from benchmarks.peers.options import RESILIPARSE
 from benchmarks.peers.tool_types import Output, PageInput
-from newscrawl.corpora.metadata_match import MetadataValues
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.lab.corpora.metadata_match import MetadataValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

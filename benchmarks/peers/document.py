@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import lxml.etree
 
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.metadata_match import METADATA_FIELDS, MIN_DESCRIPTION_F1
-from newscrawl.corpora.tables import Table
-from newscrawl.corpora.title_match import EXACT_RATIO
-from newscrawl.evaluation.bootstrap import RESAMPLES
-from newscrawl.evaluation.families import FAMILIES
+from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS, MIN_DESCRIPTION_F1
+from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.corpora.title_match import EXACT_RATIO
+from newscrawl.lab.evaluation.bootstrap import RESAMPLES
+from newscrawl.lab.evaluation.families import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.peers.tables import Results
     from benchmarks.peers.tool_types import Field
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 _HEAD = """\
 ---
@@ -49,7 +49,7 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
 - **Body**: bag of words, mean over pages. *Given* is the share of pages with a body.
 - **Title**, of news: F1 of the words of all pages together, and the share of pages with the title of
   the label (a fuzzy ratio of at least {exact} of 100). *Nodes*: against the text of the page's nodes
-  that the aligner of the training (`newscrawl.corpora.labels`) finds for the label; *label*:
+  that the aligner of the training (`newscrawl.lab.corpora.labels`) finds for the label; *label*:
   against the label itself, which is not always the headline shown.
 - **Day**, of news: the share of pages whose day of publication is right, without and with labels that
   match nothing on the page. *Or modified*: also right if the label is the tool's day of last

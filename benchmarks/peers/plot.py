@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from benchmarks.peers import score
 from benchmarks.peers.tables import family_groups, news_groups
 from benchmarks.peers.tools import OURS
-from newscrawl.corpora.metrics import mean
+from newscrawl.lab.corpora.metrics import mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,14 +12,14 @@ import lxml.html
 
 from benchmarks.peers.tool_types import Output, PageInput
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.labels import align
-from newscrawl.corpora.map_pages import PageOutcome, map_pages
 from newscrawl.document.document import parse_document
-from newscrawl.evaluation.out_of_fold import map_folds
-from newscrawl.evaluation.result_cache import ResultCache, page_key
+from newscrawl.lab.corpora.corpus import LabelledPage
+from newscrawl.lab.corpora.labels import align
+from newscrawl.lab.corpora.map_pages import PageOutcome, map_pages
+from newscrawl.lab.evaluation.out_of_fold import map_folds
+from newscrawl.lab.evaluation.result_cache import ResultCache, page_key
+from newscrawl.lab.training.bundle import fit_bundle, fit_default
 from newscrawl.text import squeeze
-from newscrawl.training.bundle import fit_bundle, fit_default
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

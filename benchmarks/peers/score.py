@@ -9,20 +9,20 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
-from newscrawl.corpora.metadata_match import field_matches, measured_value
-from newscrawl.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
-from newscrawl.corpora.title_match import TitleMatch
-from newscrawl.evaluation.bootstrap import percentile
-from newscrawl.evaluation.families import FAILED
 from newscrawl.fields.metadata.structured_date import parse_date
+from newscrawl.lab.corpora.metadata_match import field_matches, measured_value
+from newscrawl.lab.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
+from newscrawl.lab.corpora.title_match import TitleMatch
+from newscrawl.lab.evaluation.bootstrap import percentile
+from newscrawl.lab.evaluation.families import FAILED
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from benchmarks.peers.run import Answer
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.corpora.metadata_match import FieldMatch, MetadataField
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.metadata_match import FieldMatch, MetadataField
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Titles(NamedTuple):
 
     pages: int
     f1: float
-    #: share of pages whose title is the label, see :class:`~newscrawl.corpora.title_match.TitleMatch`
+    #: share of pages whose title is the label, see :class:`~newscrawl.lab.corpora.title_match.TitleMatch`
     exact: float
     #: share of pages with a title
     given: float
@@ -94,7 +94,7 @@ class Bodies(NamedTuple):
 
     pages: int
     score: Score
-    #: share of pages with an F1 under :data:`~newscrawl.evaluation.families.FAILED`
+    #: share of pages with an F1 under :data:`~newscrawl.lab.evaluation.families.FAILED`
     below: float
     #: share of pages with a body
     given: float

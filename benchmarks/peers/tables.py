@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.peers import score
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.metadata_match import METADATA_FIELDS, metadata_means
-from newscrawl.corpora.metrics import mean
-from newscrawl.corpora.tables import Table, figure, share
-from newscrawl.evaluation import families
-from newscrawl.evaluation.bootstrap import compare
-from newscrawl.evaluation.families import ALL, FAILED, FAMILIES, FAMILY_OF
+from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS, metadata_means
+from newscrawl.lab.corpora.metrics import mean
+from newscrawl.lab.corpora.tables import Table, figure, share
+from newscrawl.lab.evaluation import families
+from newscrawl.lab.evaluation.bootstrap import compare
+from newscrawl.lab.evaluation.families import ALL, FAILED, FAMILIES, FAMILY_OF
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.peers.score import Result
     from benchmarks.peers.tool_types import Field
-    from newscrawl.corpora.corpus import LabelledPage
-    from newscrawl.corpora.metadata_match import MetadataField
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.metadata_match import MetadataField
 
     #: tool -> results, all with the same pages in the same order
     Results = Mapping[str, Sequence[Result]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from newscrawl.corpora.metadata_match import METADATA_FIELDS, MetadataField, MetadataValues
+from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS, MetadataField, MetadataValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.peers import adapters
 from benchmarks.peers.tool_types import CORE_FIELDS, FIELDS, Field, Output, PageInput, Tool
-from newscrawl.corpora.metadata_match import METADATA_FIELDS
 from newscrawl.extraction.extract import DEFAULT_METHOD
-from newscrawl.extraction.methods import PAGE_METHODS, TRAINED_METHODS
+from newscrawl.extraction.methods import METHODS
+from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS
+from newscrawl.lab.paper_methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ OURS = DEFAULT_METHOD
 
 TOOLS: dict[str, Tool] = {
     # Variants ("nce:...") are reported with their papers.
-    **{name: _ours(name) for name in PAGE_METHODS if ":" not in name},
+    **{name: _ours(name) for name in METHODS},
     "trafilatura": Tool(
         FIELDS,
         adapters.load_trafilatura,

@@ -16,8 +16,8 @@ from benchmarks.reader_comments.document import CORPORA_CHECKED, write_document
 from benchmarks.reader_comments.labels import precision_table
 from benchmarks.reader_comments.measure import OURS, made_pages, peer, real_pages, score
 from benchmarks.reader_comments.tables import tables
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.tables import print_tables
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.tables import print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

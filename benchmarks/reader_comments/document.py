@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from benchmarks.reader_comments.pages import WITHOUT
 from benchmarks.reader_comments.tables import MAX_LOST, MIN_REMOVED
-from newscrawl.corpora.tables import markdown
+from newscrawl.lab.corpora.tables import markdown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from benchmarks.reader_comments.measure import Scored
-    from newscrawl.corpora.tables import Table
+    from newscrawl.lab.corpora.tables import Table
 
 CORPORA_CHECKED = ("news212", "fundus", "css-sites", "wcxb", "l3sgn1", "daniel", "dragnet")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from newscrawl.body.comments import comment_rows
-from newscrawl.corpora.tables import Table
 from newscrawl.document.document import parse_document
+from newscrawl.lab.corpora.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 LABELS = Path(__file__).parents[1] / "comments.json"
 _MIN_LETTERS = 20  # shorter texts may occur several times on a page

@@ -16,10 +16,10 @@ from lxml import etree
 
 from benchmarks.reader_comments.labels import comments_at, read_labels
 from benchmarks.reader_comments.pages import generated_pages
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.metrics import bag_score
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.metrics import bag_score
 from newscrawl.text import words
 
 if TYPE_CHECKING:

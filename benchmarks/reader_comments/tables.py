@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newscrawl.corpora.metrics import mean
-from newscrawl.corpora.tables import Table, figure, share
+from newscrawl.lab.corpora.metrics import mean
+from newscrawl.lab.corpora.tables import Table, figure, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -73,12 +73,10 @@ def _newscrawl(spider: str, urls: list[str], items: Path, stall: Path) -> None:
             "cmdline",
         )
         process = AsyncCrawlerProcess(settings)
-        if spider == "sitelist":
-            sites = Path(folder, "sites.txt")
-            sites.write_text("\n".join(dict.fromkeys(map(_site, urls))), encoding="utf-8")
-            process.crawl(spider, sites=str(sites))
-        else:
-            process.crawl(spider, urls=urls)
+        listed = dict.fromkeys(map(_site, urls)) if spider == "sitelist" else urls
+        path = Path(folder, "list.txt")
+        path.write_text("\n".join(listed), encoding="utf-8")
+        process.crawl(spider, **{"sites" if spider == "sitelist" else "file": str(path)})
         process.start()
 
 

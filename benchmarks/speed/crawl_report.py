@@ -18,7 +18,7 @@ from benchmarks.speed.report_parts import (
     spread,
     write_page,
 )
-from newscrawl.corpora.tables import Table
+from newscrawl.lab.corpora.tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

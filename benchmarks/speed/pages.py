@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.metrics import bag_score, mean
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 #: today's pages, large and with scripts
 CURRENT = ("news212", "fundus", "fundus-history", "wcxb")

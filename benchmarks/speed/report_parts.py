@@ -7,7 +7,7 @@ import sys
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.corpora.tables import Table, markdown, print_tables
+from newscrawl.lab.corpora.tables import Table, markdown, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

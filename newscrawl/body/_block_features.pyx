@@ -1,8 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Compiled table of :mod:`newscrawl.body.block_features`.
-
-It is filled in one piece: lists of Python floats would take three times as long.
-"""
+"""Compiled columns of :mod:`newscrawl.body.block_features`."""
 
 from cpython cimport array
 from libc.math cimport log2
@@ -10,25 +7,15 @@ from libc.math cimport log2
 from array import array as new_array
 
 from newscrawl.body.blocks import cast_votes
-from newscrawl.body.feature_names import FEATURES
 from newscrawl.document.rows import TEXT
 from newscrawl.text import squeeze
-
-cdef enum:  # positions in FEATURES
-    CHARS, LINK_DENSITY, ENDS, ODD, DESCRIBED, AGAIN, TAG, PARENT_TAG, STRONG, EMPHASIS,
-    WITHIN_ARTICLE, VOTES, NCE_BEFORE, COREEX_BEFORE, HOME_LONG, UP_LONG, DEPTH, UP_SHARE, UP_BLOCKS,
-    OWN_COUNT, OWN_MEAN, OWN_LONG, ABOVE_COUNT, ABOVE_MEAN, ABOVE_LONG, AFTER_HEADING, PLACE, LEFT,
-    IMAGE, BEFORE_CHARS, AFTER_CHARS, BEFORE_TAG, WINDOW, WIDTH
-
-if len(FEATURES) != WIDTH:
-    raise ImportError("built for other features")
 
 cdef str TEXT_NODE = TEXT
 cdef array.array _DOUBLES = new_array("d")
 
 
 cdef class Blocks:
-    """Candidates of a page, with the table of their features."""
+    """Candidates of a page, with the columns of their features."""
 
     cdef list tags, parents, ends, before, links
     #: rows of the owner, of its parent and of the text nodes of each candidate
@@ -36,8 +23,8 @@ cdef class Blocks:
     #: weighted characters of all candidates; of long candidates with few links, 0 for others
     cdef array.array sizes, longs
     cdef double whole_long
-    #: rows of WIDTH values
-    cdef array.array table
+    #: feature name -> a number for each candidate
+    cdef dict columns
 
     def __cinit__(self, document, list owner, list rows):
         self.tags, self.parents, self.ends = document.tag, document.parent, document.end
@@ -45,15 +32,21 @@ cdef class Blocks:
         self.owner, self.rows = owner, rows
         self.above = [max(<Py_ssize_t> self.parents[row], 0) for row in owner]
         self.sizes, self.longs = _zeros(len(owner)), _zeros(len(owner))
-        self.table = _zeros(len(owner) * WIDTH)
+        self.columns = {}
 
-    cdef inline double* of(self, Py_ssize_t place) noexcept:
-        """Return the row of a candidate."""
-        return &self.table.data.as_doubles[WIDTH * place]
+    cdef double* column(self, str name) except? NULL:
+        """Add a column of zeros."""
+        cdef array.array column = _zeros(len(self.owner))
+        self.columns[name] = column
+        return column.data.as_doubles
 
     cdef int fill_sizes(self, double min_long, double max_link_density) except -1:
         cdef Py_ssize_t place, first, end, last = len(self.owner) - 1
         cdef double size, share
+        cdef double* chars = self.column("chars")
+        cdef double* density = self.column("link_density")
+        cdef double* before = self.column("before_chars")
+        cdef double* after = self.column("after_chars")
         cdef list mine
         for place in range(last + 1):
             mine = self.rows[place]
@@ -64,11 +57,11 @@ cdef class Blocks:
             if size >= min_long and share < max_link_density:
                 self.longs.data.as_doubles[place] = size
                 self.whole_long += size
-            self.of(place)[CHARS] = log2(1 + size)
-            self.of(place)[LINK_DENSITY] = share
+            chars[place] = log2(1 + size)
+            density[place] = share
         for place in range(last + 1):
-            self.of(place)[BEFORE_CHARS] = self.of(place - 1)[CHARS] if place else -1
-            self.of(place)[AFTER_CHARS] = self.of(place + 1)[CHARS] if place < last else -1
+            before[place] = chars[place - 1] if place else -1
+            after[place] = chars[place + 1] if place < last else -1
         return 0
 
     cdef int fill_markup(
@@ -76,18 +69,24 @@ cdef class Blocks:
         bytearray within, double outside,
     ) except -1:
         cdef Py_ssize_t place, row
-        cdef double before = -1, size
+        cdef double size
+        cdef double* tag = self.column("tag")
+        cdef double* parent_tag = self.column("parent_tag")
+        cdef double* before_tag = self.column("before_tag")
+        cdef double* within_article = self.column("within_article")
+        cdef double* strong_share = self.column("strong")
+        cdef double* emphasis_share = self.column("emphasis")
+        cdef double* image = self.column("image")
         for place in range(len(self.owner)):
             row = self.owner[place]
             size = self.sizes.data.as_doubles[place]
-            self.of(place)[TAG] = tag_codes.get(self.tags[row], 0.0)
-            self.of(place)[PARENT_TAG] = tag_codes.get(self.tags[<Py_ssize_t> self.above[place]], 0.0)
-            self.of(place)[BEFORE_TAG] = before
-            before = self.of(place)[TAG]
-            self.of(place)[WITHIN_ARTICLE] = 1.0 if within[row] else outside
-            self.of(place)[STRONG] = self.stressed(place, strong) / size
-            self.of(place)[EMPHASIS] = self.stressed(place, emphasis) / size
-            self.of(place)[IMAGE] = self.image_before(self.rows[place][0], images)
+            tag[place] = tag_codes.get(self.tags[row], 0.0)
+            parent_tag[place] = tag_codes.get(self.tags[<Py_ssize_t> self.above[place]], 0.0)
+            before_tag[place] = tag[place - 1] if place else -1
+            within_article[place] = 1.0 if within[row] else outside
+            strong_share[place] = self.stressed(place, strong) / size
+            emphasis_share[place] = self.stressed(place, emphasis) / size
+            image[place] = self.image_before(self.rows[place][0], images)
         return 0
 
     cdef double stressed(self, Py_ssize_t place, frozenset tags) except -1:
@@ -115,23 +114,23 @@ cdef class Blocks:
     cdef int fill_votes(self, bytearray votes) except -1:
         cdef Py_ssize_t place
         cdef unsigned char taken
+        cdef double* voters = self.column("votes")
         for place in range(len(self.rows)):
             taken = votes[<Py_ssize_t> self.rows[place][0]]
-            self.of(place)[VOTES] = (taken & 1) + (taken >> 1 & 1) + (taken >> 2 & 1)
-        self.fill_shares_before(votes, 1, NCE_BEFORE)
-        self.fill_shares_before(votes, 2, COREEX_BEFORE)
-        return 0
+            voters[place] = (taken & 1) + (taken >> 1 & 1) + (taken >> 2 & 1)
+        self.fill_shares_before(votes, 1, self.column("nce_before"))
+        return self.fill_shares_before(votes, 2, self.column("coreex_before"))
 
-    cdef int fill_shares_before(self, bytearray votes, int voter, int column) except -1:
+    cdef int fill_shares_before(self, bytearray votes, int voter, double* column) except -1:
         """Fill in the share of the text of *voter* that precedes a block."""
         cdef double taken = 0
         cdef Py_ssize_t place
         for place in range(len(self.rows)):
-            self.of(place)[column] = taken
+            column[place] = taken
             if votes[<Py_ssize_t> self.rows[place][0]] & voter:
                 taken += self.sizes.data.as_doubles[place]
         for place in range(len(self.rows)):
-            self.of(place)[column] /= taken or 1.0
+            column[place] /= taken or 1.0
         return 0
 
     cdef int fill_parents(self, list depths) except -1:
@@ -139,22 +138,24 @@ cdef class Blocks:
         cdef Py_ssize_t place, row, up, best = 0
         cdef bint is_container
         cdef double whole = <double> self.before[<Py_ssize_t> self.ends[0]] or 1.0
+        cdef double* share = self.column("up_share")
+        cdef double* depth = self.column("depth")
         for place in range(len(self.owner)):
             row, up = self.owner[place], self.above[place]
             is_container = <Py_ssize_t> self.rows[place][0] > row + 1
             homes.append(row if is_container and self.tags[row] not in ("li", "p") else up)
             ups.append(max(<Py_ssize_t> self.parents[up], 0))
-            self.of(place)[UP_SHARE] = (
+            share[place] = (
                 <double> self.before[<Py_ssize_t> self.ends[up]] - <double> self.before[up]
             ) / whole
-        self.fill_shares_of_best(ups, UP_LONG)
-        best = self.fill_shares_of_best(homes, HOME_LONG)
+        self.fill_shares_of_best(ups, self.column("up_long"))
+        best = self.fill_shares_of_best(homes, self.column("home_long"))
         for place in range(len(self.owner)):
             row = self.owner[place]
-            self.of(place)[DEPTH] = <Py_ssize_t> depths[row] - <Py_ssize_t> depths[best]
+            depth[place] = <Py_ssize_t> depths[row] - <Py_ssize_t> depths[best]
         return self.fill_blocks_of_parents()
 
-    cdef Py_ssize_t fill_shares_of_best(self, list keys, int column) except -1:
+    cdef Py_ssize_t fill_shares_of_best(self, list keys, double* column) except -1:
         """Fill in the long text of each key relative to the largest; return the key of the largest."""
         cdef list groups = _numbered(keys)
         cdef array.array held = _zeros(len(keys))
@@ -165,17 +166,18 @@ cdef class Blocks:
             if _at(held, groups, place) > _at(held, groups, best):
                 best = place
         for place in range(len(keys)):
-            self.of(place)[column] = _at(held, groups, place) / (_at(held, groups, best) or 1.0)
+            column[place] = _at(held, groups, place) / (_at(held, groups, best) or 1.0)
         return keys[best]
 
     cdef int fill_blocks_of_parents(self) except -1:
         cdef list groups = _numbered(self.above)
         cdef array.array counts = _zeros(len(groups))
         cdef Py_ssize_t place
+        cdef double* blocks = self.column("up_blocks")
         for place in range(len(groups)):
             counts.data.as_doubles[<Py_ssize_t> groups[place]] += 1
         for place in range(len(groups)):
-            self.of(place)[UP_BLOCKS] = min(_at(counts, groups, place), 30.0)
+            blocks[place] = min(_at(counts, groups, place), 30.0)
         return 0
 
     cdef int fill_patterns(self, dict classes) except -1:
@@ -185,15 +187,18 @@ cdef class Blocks:
             row, up = self.owner[place], self.above[place]
             own.append((self.tags[row], classes.get(row), self.tags[up]))
             above.append((self.tags[up], classes.get(up), self.tags[row]))
-        self.fill_pattern(own, OWN_COUNT)
-        return self.fill_pattern(above, ABOVE_COUNT)
+        self.fill_pattern(own, "own")
+        return self.fill_pattern(above, "above")
 
-    cdef int fill_pattern(self, list keys, int column) except -1:
+    cdef int fill_pattern(self, list keys, str name) except -1:
         """Fill in the number, mean size and share of long text of the blocks that share a key."""
         cdef list groups = _numbered(keys)
         cdef array.array counts = _zeros(len(keys)), sizes = _zeros(len(keys))
         cdef array.array longs = _zeros(len(keys))
         cdef double whole = self.whole_long or 1.0
+        cdef double* count = self.column(name + "_count")
+        cdef double* mean = self.column(name + "_mean")
+        cdef double* long_share = self.column(name + "_long")
         cdef Py_ssize_t place, group
         for place in range(len(keys)):
             group = groups[place]
@@ -202,11 +207,9 @@ cdef class Blocks:
             longs.data.as_doubles[group] += self.longs.data.as_doubles[place]
         for place in range(len(keys)):
             group = groups[place]
-            self.of(place)[column] = counts.data.as_doubles[group]
-            self.of(place)[column + 1] = log2(
-                1 + sizes.data.as_doubles[group] / counts.data.as_doubles[group]
-            )
-            self.of(place)[column + 2] = longs.data.as_doubles[group] / whole
+            count[place] = counts.data.as_doubles[group]
+            mean[place] = log2(1 + sizes.data.as_doubles[group] / counts.data.as_doubles[group])
+            long_share[place] = longs.data.as_doubles[group] / whole
         return 0
 
     cdef int fill_places(self, heading) except -1:
@@ -214,19 +217,23 @@ cdef class Blocks:
         cdef double whole = <double> self.before[len(self.before) - 1] or 1.0
         cdef double total = 0, earlier = 0, near
         cdef Py_ssize_t place, other, count = len(self.rows)
+        cdef double* after_heading = self.column("after_heading")
+        cdef double* share_before = self.column("place")
+        cdef double* left = self.column("left")
+        cdef double* window = self.column("window")
         for place in range(count):
             total += self.sizes.data.as_doubles[place]
         total = total or 1.0
         for place in range(count):
             first = self.rows[place][0]
-            self.of(place)[AFTER_HEADING] = (<double> self.before[<Py_ssize_t> first] - start) / whole
-            self.of(place)[PLACE] = earlier / total
-            self.of(place)[LEFT] = log2(1 + total - earlier)
+            after_heading[place] = (<double> self.before[<Py_ssize_t> first] - start) / whole
+            share_before[place] = earlier / total
+            left[place] = log2(1 + total - earlier)
             earlier += self.sizes.data.as_doubles[place]
             near = 0
             for other in range(max(0, place - 3), min(count, place + 4)):
                 near += self.longs.data.as_doubles[other]
-            self.of(place)[WINDOW] = log2(1 + near)
+            window[place] = log2(1 + near)
         return 0
 
     cdef int fill_texts(
@@ -236,21 +243,25 @@ cdef class Blocks:
         cdef dict seen = {}
         cdef str text, start
         cdef Py_ssize_t place
+        cdef double* ends = self.column("ends")
+        cdef double* odd = self.column("odd")
+        cdef double* described = self.column("described")
+        cdef double* again = self.column("again")
         for place in range(len(texts)):
             text = texts[place]
             seen[text] = text in seen
-            self.of(place)[ENDS] = _ending(text)
-            self.of(place)[ODD] = _count_symbols(text, max_symbol_text)
-            self.of(place)[DESCRIBED] = 0 if description else -1
+            ends[place] = _ending(text)
+            odd[place] = _count_symbols(text, max_symbol_text)
+            described[place] = 0 if description else -1
             if description and len(text) >= min_prefix:
                 start = _squeezed(text, prefix, max_description)
-                self.of(place)[DESCRIBED] = len(start) >= min_prefix and start in description
+                described[place] = len(start) >= min_prefix and start in description
         for place in range(len(texts)):
-            self.of(place)[AGAIN] = <bint> seen[texts[place]]
+            again[place] = <bint> seen[texts[place]]
         return 0
 
 
-def feature_table(
+def feature_columns(
     document, list owner not None, list rows not None, bytearray votes not None, heading,
     list texts not None, str description not None,
     *, dict tag_codes not None, frozenset strong_tags not None,
@@ -258,7 +269,7 @@ def feature_table(
     double min_long, double max_link_density, Py_ssize_t prefix, Py_ssize_t min_prefix,
     Py_ssize_t max_description, Py_ssize_t max_symbol_text,
 ):
-    """See :func:`newscrawl.body.block_features.feature_table`."""
+    """See :func:`newscrawl.body.block_features.feature_columns`."""
     cdef Blocks blocks = Blocks(document, owner, rows)
     blocks.fill_sizes(min_long, max_link_density)
     articles = cast_votes(document.end, [document.rows_of("article")])
@@ -269,7 +280,7 @@ def feature_table(
     blocks.fill_patterns(document.attributes["class"])
     blocks.fill_places(heading)
     blocks.fill_texts(texts, description, prefix, min_prefix, max_description, max_symbol_text)
-    return blocks.table
+    return blocks.columns
 
 
 cdef array.array _zeros(Py_ssize_t count):

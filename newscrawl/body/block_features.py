@@ -11,7 +11,7 @@ from array import array
 from collections import Counter
 from itertools import accumulate
 from math import log2
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from newscrawl.body.block_texts import (
     DESCRIPTION_PREFIX,
@@ -23,7 +23,6 @@ from newscrawl.body.block_texts import (
     texts_of,
 )
 from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes
-from newscrawl.body.feature_names import FEATURES
 from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 
@@ -33,13 +32,19 @@ if TYPE_CHECKING:
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
-    Table: TypeAlias = array[float]
-    """Features of candidates, one row of :data:`FEATURES` after the other."""
-
 K = TypeVar("K", bound="Hashable")
 
 Columns = dict[str, list[float]]
 """Feature name -> one number per candidate."""
+
+FEATURES = (
+    "chars", "link_density", "ends", "odd", "described", "again", "tag", "parent_tag", "strong",
+    "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
+    "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
+    "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
+    "after_chars", "before_tag", "window",
+)  # fmt: skip
+"""Names of the features, in the order of the model."""
 
 _TAG_GROUPS = (
     "p", "blockquote", "pre", "div", "section article main", "body html", "li",
@@ -48,7 +53,8 @@ _TAG_GROUPS = (
 )  # fmt: skip
 _TAG_CODES = {tag: float(code) for code, tags in enumerate(_TAG_GROUPS, 1) for tag in tags.split()}
 HEADING_CODES = frozenset(_TAG_CODES[tag] for tag in ("h2", "h3", "h4"))
-QUOTE_CODE, ITEM_CODE = _TAG_CODES["blockquote"], _TAG_CODES["li"]
+QUOTE_CODE, ITEM_CODE, CODE_CODE = (_TAG_CODES[tag] for tag in ("blockquote", "li", "pre"))
+H1_CODE = _TAG_CODES["h1"]
 """Values of the features ``tag`` and ``parent_tag``."""
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
@@ -82,7 +88,7 @@ def block_features(
     places: Sequence[int],
     votes: bytearray,
     heading: int | None,
-) -> Table:
+) -> dict[str, array[float]]:
     """Return the features of the candidates at *places* in *blocks*.
 
     *votes* are the votes of NCE, CoreEx and ECON (:func:`~newscrawl.body.blocks.cast_votes`),
@@ -91,7 +97,9 @@ def block_features(
     owner = [blocks.owner[place] for place in places]
     rows = [blocks.rows[place] for place in places]
     texts = texts_of(document, rows)
-    return feature_table(document, owner, rows, votes, heading, texts, page_descriptions(document))
+    return feature_columns(
+        document, owner, rows, votes, heading, texts, page_descriptions(document)
+    )
 
 
 def has_semantic_markup(document: Document) -> bool:
@@ -106,7 +114,7 @@ def has_semantic_markup(document: Document) -> bool:
     min_prefix=MIN_DESCRIPTION_PREFIX, max_description=MAX_DESCRIPTION,
     max_symbol_text=MAX_SYMBOL_TEXT,
 )  # fmt: skip
-def feature_table(  # noqa: PLR0917  # the compiled function takes positional arguments
+def feature_columns(  # noqa: PLR0917  # the compiled function takes positional arguments
     document: Document,
     owner: list[int],
     rows: list[list[int]],
@@ -114,7 +122,7 @@ def feature_table(  # noqa: PLR0917  # the compiled function takes positional ar
     heading: int | None,
     texts: Sequence[str],
     description: str,
-) -> Table:
+) -> dict[str, array[float]]:
     """Return the features of candidates: see :func:`block_features`.
 
     *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* the texts of the
@@ -131,11 +139,7 @@ def feature_table(  # noqa: PLR0917  # the compiled function takes positional ar
         | _neighbour_columns(candidates)
         | text_columns(texts, description)
     )
-    width = len(FEATURES)
-    table = array("d", bytes(8 * width * len(rows)))
-    for place, name in enumerate(FEATURES):
-        table[place::width] = array("d", columns[name])
-    return table
+    return {name: array("d", column) for name, column in columns.items()}
 
 
 def _candidates(

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from newscrawl.body.render import BLOCK_LEVEL
 from newscrawl.compiled import compiled
+from newscrawl.document.rows import BLOCK_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

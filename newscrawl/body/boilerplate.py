@@ -29,9 +29,17 @@ _BLOCK_TAGS = frozenset(
     "div dl h2 h3 h4 header li ol p section table ul".split()  # noqa: SIM905  # a list of words
 )
 _LIST_TAGS = frozenset({"dl", "li", "ol", "ul"})
+# Classes of frameworks for text that only screen readers read, and of explanations of words.
+_LABEL_NAME = re.compile(
+    r"(?:^|[\s_-])(?:sr-?only|visually-?hidden|screen-?reader(?:s|-text|-only)?|a11y-hidden|show-for-sr"
+    r"|offscreen|tool-?tip(?:-?text|-?content)?|(?:glossary|tooltip|dfn)-(?:info|definition|content|popup))(?:$|[\s_-])",
+    re.IGNORECASE,
+)
 _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
 _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
+_MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
+_SENTENCE_ENDS = (*".!?…。！？।؟", '."', ".”", ".»", ".)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
 _MAX_BYLINE = 60  # longer text between title and date is a standfirst
@@ -53,7 +61,7 @@ def boilerplate(
     precedes it. Lists of links stay if the blocks were *selected* one by one.
     """
     aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
-    tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"time"}
+    tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"span", "time"}
     threshold = _SELECTED_LINK_DENSITY_THRESHOLD if selected else _LINK_DENSITY_THRESHOLD
     rows: set[int] = set()
     for row in rows_with_tags(document, roots, tags):
@@ -62,7 +70,10 @@ def boilerplate(
             line = _line(document, row)
             if document.tag[document.parent[line]] not in _FLOW_TAGS:
                 rows.add(line)
-        elif tag in aside or _is_boilerplate_block(document, row, threshold):
+        elif tag == "span":
+            if _is_label(document, row):
+                rows.add(row)
+        elif tag in aside or _is_boilerplate_block(document, row, threshold, selected=selected):
             rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
         rows.update(_head(document, roots, title))
@@ -80,6 +91,16 @@ def rows_with_tags(
         for row, tag in enumerate(document.tag[root : document.end[root]], root)
         if tag in tags
     ]
+
+
+def _is_label(document: Document, row: int) -> bool:
+    """Return whether a ``span`` has text for screen readers, or an explanation of a word."""
+    if document.chars(row) == document.chars(document.parent[row]):
+        return False
+    name = document.attributes["class"].get(row)
+    if document.attributes["role"].get(row) == "tooltip":
+        return True
+    return name is not None and _LABEL_NAME.search(name) is not None
 
 
 def _share_before(document: Document, roots: Iterable[int], title: int) -> float:
@@ -103,11 +124,20 @@ def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
     ]
 
 
-def _is_boilerplate_block(document: Document, row: int, link_density_threshold: float) -> bool:
+def _is_boilerplate_block(
+    document: Document, row: int, link_density_threshold: float, *, selected: bool
+) -> bool:
     if document.link_density(row) > link_density_threshold:
-        return True
+        return not (selected and document.tag[row] == "p" and _is_sentence(document, row))
     role = document.attributes["role"].get(row)
     return role is not None and role.lower() in _ASIDE_ROLES
+
+
+def _is_sentence(document: Document, row: int) -> bool:
+    """Return whether a paragraph is long and ends like a sentence, among others that are no links."""
+    is_long = document.chars(row) >= _MIN_LINKED_PARAGRAPH
+    is_among_prose = document.link_density(document.parent[row]) <= _LINK_DENSITY_THRESHOLD
+    return is_long and is_among_prose and document.subtree_text(row).endswith(_SENTENCE_ENDS)
 
 
 def _line(document: Document, row: int) -> int:

@@ -34,15 +34,18 @@ _AGO = re.compile(
         *(part.replace("전", "전$") for part in _AGO_PARTS),
     ))
 )  # fmt: skip
-# Start of "Reply" in many languages, in lower case and without spaces.
-_REPLIES = (
-    "repl(?:y|ies)", "respond(?:er?)?$", "respondre", "répondre", "contestar", "rispondi", "răspunde",
-    "antwort", "beantwoord", "reageer", "svara?$", "besvar", "vastaa", "válasz", "odpow", "odpověd",
-    "ответить", "відпові", "отговор", "yanıtla", "cevapla", "balas(?:$|kom)", "trảlời", "απάντηση",
-    "הגב", "השב", "رد(?:$|على)", "پاسخ", "जवाब", "उत्तरद", "উত্তর", "ตอบ", "回[复覆]", "返信", "답글", "답변",
-)  # fmt: skip
-_REPLY = re.compile("|".join(_REPLIES))
-_REPLY_STARTS = tuple({word[: 1 + word[1].isalpha()] for word in _REPLIES})
+# Start of "Reply" in many languages, in lower case and without spaces, with a pattern of the rest.
+_REPLIES = dict.fromkeys((
+    "respondre", "répondre", "contestar", "rispondi", "răspunde",
+    "antwort", "beantwoord", "reageer", "besvar", "vastaa", "válasz", "odpow", "odpověd",
+    "ответить", "відпові", "отговор", "yanıtla", "cevapla", "trảlời", "απάντηση",
+    "הגב", "השב", "پاسخ", "जवाब", "उत्तरद", "উত্তর", "ตอบ", "返信", "답글", "답변",
+), "") | {
+    "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
+    "回": "[复覆]",
+}  # fmt: skip
+_REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
+_REPLY_STARTS = tuple({start[:2] for start in _REPLIES})
 _PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
 # Words in the markup of many systems, none of which is named here.
-_NAMES = (
-    "comment(?!ary|ator|ed)", "kommentar", "komentar", "coment[aá]ri", r"reacties\b", "talkback",
-    "guestbook", "leser(?:brief|meinung|post)",
-)  # fmt: skip
-_NAME = re.compile("|".join(_NAMES))
+# Words and headings are by their beginning, with a pattern of the rest.
+_NAMES = {
+    "comment": "(?!ary|ator|ed)", "kommentar": "", "komentar": "", "coment": "[aá]ri",
+    "reacties": r"\b", "talkback": "", "guestbook": "", "leser": "(?:brief|meinung|post)",
+}  # fmt: skip
+_NAME = re.compile("|".join(re.escape(start) + rest for start, rest in _NAMES.items()))
 # Words of elements that are not comments: page states, counters, links.
 _STATE = re.compile(
     r"^(?:category|tag|term|topic)[-_]|(?:^|[-_])(?:no|has|with|enable[ds]?|disable[ds]?|allow|can|count(?:er|s)?|open|closed|off|on"
@@ -44,19 +45,17 @@ _STATE = re.compile(
 # Classes of a WordPress post, which also has its categories and tags as classes.
 _POST = frozenset({"hentry", "type-post"})
 # Headings of comment sections, in lower case.
-_HEADINGS = (
-    r"comment(?<=\bcomment)s?\b", "kommenta", "commentaire", "comentari", "comentário", r"commenti\b",
+_HEADINGS = dict.fromkeys((
+    "kommenta", "commentaire", "comentari", "comentário",
     "reacties", "komenta", "комментари", "коментар", "каментар", "обсужден", "σχόλι", "yorum",
-    "hozzászól", "komentář", "diskus", "debat", "bình luận", r"komen\b", "maoni", "コメント", "评论", "評論",
+    "hozzászól", "komentář", "diskus", "debat", "bình luận", "maoni", "コメント", "评论", "評論",
     "留言", "跟贴", "讨论", "討論", "議論", "댓글", "تعليق", "نظرات", "تبصر", "תגובות", "टिप्पणि", "प्रतिक्रिया", "चर्चा",
-    "মন্তব্য", "கருத்து", "ความคิดเห็น", "discuss", "réactions", r"replies\b(?<=\breplies)", "talkback",
-)  # fmt: skip
-_HEADING = re.compile("|".join(_HEADINGS))
-# Beginnings of the names and headings, before what is special in a pattern.
-_NAME_STARTS, _HEADING_STARTS = (
-    tuple(dict.fromkeys(re.split(r"[(\[\\]", word)[0] for word in words))
-    for words in (_NAMES, _HEADINGS)
-)
+    "মন্তব্য", "கருத்து", "ความคิดเห็น", "discuss", "réactions", "talkback",
+), "") | {
+    "comment": r"(?<=\bcomment)s?\b", "commenti": r"\b", "komen": r"\b",
+    "replies": r"\b(?<=\breplies)",
+}  # fmt: skip
+_HEADING = re.compile("|".join(re.escape(start) + rest for start, rest in _HEADINGS.items()))
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
@@ -134,7 +133,7 @@ def _names_comments(*values: str | None) -> bool:
     )
 
 
-@compiled("newscrawl.body._comment_marks", names_comments=_names_comments, names=_NAME_STARTS)
+@compiled("newscrawl.body._comment_marks", names_comments=_names_comments, names=tuple(_NAMES))
 def named_rows(document: Document, min_chars: float) -> list[int]:
     """Return the rows of elements that name comments and have enough text outside of links."""
     end, chars, links = document.end, document.chars_before, document.link_chars_before
@@ -281,7 +280,7 @@ def _is_heading(text: str) -> bool:
 
 @compiled(
     "newscrawl.body._comment_marks",
-    is_heading=_is_heading, max_heading=_MAX_HEADING, phrases=_HEADING_STARTS,
+    is_heading=_is_heading, max_heading=_MAX_HEADING, phrases=tuple(_HEADINGS),
 )  # fmt: skip
 def heading_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
     """Return those of *rows* whose shown texts are like a heading of comments."""

@@ -2,12 +2,12 @@
 
 The paper's names are textCnt, linkCnt, setTextCnt, setLinkCnt and S. Where the paper is silent or its
 constants fail on today's pages, the choice is documented with its parameter or function; it was
-measured on the ``tune`` half of the sites of news212 and fundus.
+measured on labelled pages, on one half of the sites.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -55,20 +55,6 @@ class CoreExParameters:
 
 CoreExParameters.TODAY = CoreExParameters()
 CoreExParameters.PUBLISHED = CoreExParameters(weight_text=0.01, largest_form=1.0, shown_only=False)
-
-_R4 = replace(CoreExParameters.PUBLISHED, remove_scripts=False)
-_R3 = replace(_R4, ignore_forms=False)
-_R2 = replace(_R3, subset=False)
-
-VARIANTS = {
-    "R1": replace(_R2, weight_text=0.0),
-    "R2": _R2,
-    "R3": _R3,
-    "R4": _R4,
-    "R5": CoreExParameters.PUBLISHED,
-}
-"""Configurations of Table 1. R6 is R5 on a page converted to XHTML by
-:mod:`benchmarks.papers.xhtml`."""
 
 
 def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.TODAY) -> list[int]:

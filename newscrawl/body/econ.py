@@ -3,8 +3,8 @@
 The names are the paper's: big-node, text-node-set, text-para, punc-num, snippet-node, summary-node.
 A text-node-set consists of adjacent siblings, so it is a slice of the document's rows, and its text
 and punctuation are differences of prefix sums. Where the paper leaves a choice,
-:class:`EconParameters` has both readings; they were measured on the ``tune`` half of the sites of
-news212 and fundus.
+:class:`EconParameters` has both readings; they were measured on labelled pages, on one half of the
+sites.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
-from newscrawl.body.render import BLOCK_LEVEL
-from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
+from newscrawl.document.rows import BLOCK_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,7 +100,6 @@ def backtrack(document: Document, parameters: EconParameters) -> Backtracking | 
     return Backtracking(snippet_node, summary_node, pruned)
 
 
-@compiled("newscrawl.body._econ")
 def read_text(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
     """Return the number of text nodes with punctuation before each row, and the fathers of text.
 
@@ -137,7 +135,6 @@ def joint_para(
     return paras, pruned
 
 
-@compiled("newscrawl.body._econ", big_tags=BIG_TAGS, block_level=BLOCK_LEVEL)
 def find_text_node_sets(
     document: Document, parameters: EconParameters, marks_before: Sequence[int], fathers: bytearray
 ) -> tuple[list[int], list[int]]:

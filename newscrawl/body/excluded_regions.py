@@ -31,6 +31,10 @@ _REGION_NAME = re.compile(
     r"|sign-?up|subscribe|captions?|credits?|disclaimers?|disclosure)(?:$|[\s_-])"
 )
 """Words in the class or id of regions outside of the article."""
+_COMMENTS_NAME = re.compile(
+    r"(?:^|\s)(?:(?:reader|user)-?)?comment(?:s|s?[-_]?(?:area|list|section|thread|container))(?:$|\s)"
+)
+"""Names of lists of comments that have no mark of a comment."""
 _FOOTER_NAME = re.compile(r"(?:^|[\s_-])footer(?:$|[\s_-])")
 _CONSENT_NAME = re.compile("cookie|consent|onetrust|gdpr|privacy")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
@@ -38,13 +42,14 @@ _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 _REGION_TAGS = frozenset({"article", "aside", "figcaption", "footer", "table"})
 _REGION_NAME_PARTS = (
     "cookie", "consent", "onetrust", "gdpr", "privacy", "aside", "donat", "support", "newsletter",
-    "sign", "subscribe", "caption", "credit", "disclaimer", "disclosure", "footer",
+    "sign", "subscribe", "caption", "comment", "credit", "disclaimer", "disclosure", "footer",
 )  # fmt: skip
 
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
 # close theirs.
 MAX_SHARE = 0.3
 MAX_CONSENT_SHARE = 0.8  # consent texts can be longer than the article
+MAX_COMMENT_SHARE = 0.95
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 _MAX_TAG_SHARES = {"aside": MAX_SHARE, "figcaption": 0.8}
 
@@ -56,7 +61,12 @@ MIN_HIDDEN_CHARS = 800
 """Characters of hidden paragraphs from which they may be the article."""
 MIN_HIDDEN_RATIO = 1.5
 """Ratio of hidden text to text shown in one place from which it is the article."""
+MIN_FALLBACK_CHARS = 400
+"""Characters of paragraphs for browsers without scripts from which they may be the article."""
+_MAX_SHOWN = 6000
 _MIN_LONG_CHARS = 80
+# Script data and templates with placeholders.
+_DATA = re.compile(r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\w\(\)|</|[{};]\s*[\w.]+\s*[=:{(]""")
 _COPY_PREFIX = 40
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
@@ -155,6 +165,8 @@ class _RegionName(NamedTuple):
 @lru_cache(maxsize=4096)  # pages of a site share their names
 def _region_name(class_: str | None, id_: str | None) -> _RegionName:
     name = f"{class_ or ''} {id_ or ''}".lower()
+    if _COMMENTS_NAME.search(name) is not None:
+        return _RegionName(is_footer=False, max_share=MAX_COMMENT_SHARE)
     found = _REGION_NAME.search(name)
     max_share = None
     if found is not None:
@@ -238,17 +250,37 @@ def reveal_hidden_article(document: Document) -> Document:
 
     Publishers ship articles hidden until the reader subscribes or a script runs. Hidden text is the
     article if there is more of it in one place than of shown text, and if it is not a copy of shown
-    text. Panels that a control of the page opens are shown, too.
+    text. Panels that a control of the page opens are shown, too, and templates and content for
+    browsers without scripts if the page shows little else.
     """
     long_rows = _long_texts(document, INVISIBLE)
-    if sum(len(document.text[row]) for row in long_rows) < MIN_HIDDEN_CHARS:
+    if long_rows:
+        long_rows = [
+            row
+            for row in long_rows
+            if not _NEVER_REVEALED.intersection(_ancestor_tags(document, row))
+        ]
+        long_rows = _without_copies(document, long_rows)
+        hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
+        if hiding:
+            return document.with_shown(hiding)
+    return _with_fallbacks(document)
+
+
+def _with_fallbacks(document: Document) -> Document:
+    """Return *document* with its fallbacks shown if most of its prose is in them."""
+    if document.chars(0) - document.link_chars(0) > _MAX_SHOWN:
         return document
-    long_rows = [
-        row for row in long_rows if not _NEVER_REVEALED.intersection(_ancestor_tags(document, row))
-    ]
-    long_rows = _without_copies(document, long_rows)
-    hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
-    return document.with_shown(hiding) if hiding else document
+    shown = _size(document, _long_texts(document, 0))
+    if shown >= MIN_HIDDEN_CHARS:
+        return document
+    opened = document.with_fallbacks()
+    hidden = _size(opened, _long_texts(opened, 0)) - shown
+    return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
+
+
+def _size(document: Document, rows: Iterable[int]) -> int:
+    return sum(len(document.text[row]) for row in rows)
 
 
 def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:
@@ -306,6 +338,7 @@ def _long_texts(document: Document, mark: int) -> list[int]:
         if hidden[row] == mark
         and len(text[row]) >= _MIN_LONG_CHARS
         and links[row + 1] == links[row]
+        and _DATA.search(text[row]) is None
     ]
 
 

@@ -1,8 +1,8 @@
 """NCE, the News Content Extractor of Laber et al. (CIKM 2009), in its three phases.
 
 The text of the paper is partly lost; Cardoso's thesis, section 3.4.1, restates the conditions. Where
-both are silent or fail on today's pages, the choice was measured on the ``tune`` half of the sites of
-news212 and fundus (``benchmarks/fit_nce.py``) and is documented with its parameter or function.
+both are silent or fail on today's pages, the choice was measured on labelled pages, on one half of the
+sites (``benchmarks/fit_nce.py``), and is documented with its parameter or function.
 """
 
 from __future__ import annotations

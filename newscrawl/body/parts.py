@@ -89,11 +89,12 @@ def _rows_of_part(document: Document, part: Part) -> list[int]:
     if part == "tables":
         return [row for row in rows if is_data_table(document, row)]
     if part in {"embeds", "quotes"}:
-        return [row for row in rows if _is_embed(document, row) == (part == "embeds")]
+        return [row for row in rows if is_embed(document, row) == (part == "embeds")]
     return rows
 
 
-def _is_embed(document: Document, row: int) -> bool:
+def is_embed(document: Document, row: int) -> bool:
+    """Return whether the ``blockquote`` at *row* is a post of a social network."""
     return _EMBED.search(document.attributes["class"].get(row, "")) is not None
 
 

@@ -5,29 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
-from newscrawl.document.rows import LEADING, TRAILING
+from newscrawl.document.rows import BLOCK_LEVEL, LEADING, TRAILING
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document.document import Document
 
-# https://html.spec.whatwg.org/multipage/rendering.html#flow-content-3
-_BLOCK_LEVEL = """
-    address article aside blockquote body caption center dd details dir div dl dt fieldset
-    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main
-    menu nav ol p plaintext pre search section summary table tbody tfoot thead tr ul xmp
-"""
-BLOCK_LEVEL = frozenset(_BLOCK_LEVEL.split())
-"""Tags of block-level elements."""
 PARAGRAPH = "\n\n"
 """Break between paragraphs."""
 _BREAKS = {**dict.fromkeys(BLOCK_LEVEL, PARAGRAPH), "br": "\n", "td": " ", "th": " "}
 _OPENING = frozenset(_BREAKS) - {"br"}  # a br has one break, at its end
+_INLINE = frozenset({"button", "math"})
+_BULLETS = frozenset("|·•/")
 _SPACES = {0: ("", ""), LEADING: (" ", ""), TRAILING: ("", " "), LEADING | TRAILING: (" ", " ")}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 _BLANK_LINES = re.compile("\n\n\n+")
@@ -46,29 +39,8 @@ def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = fr
     Subtrees and text nodes with a row in *skip* are left out.
     """
     flow = Flow()
-    roots = list(roots)
-    pieces = write_pieces(document, roots, skip)
-    if pieces is None:
-        write_flow(flow, document, roots, skip)
-    else:
-        flow.pieces = pieces
+    write_flow(flow, document, roots, skip)
     return flow.text()
-
-
-@compiled(
-    "newscrawl.body._render",
-    breaks=_BREAKS, opening=_OPENING, block_level=BLOCK_LEVEL, preformatted=_PREFORMATTED, paragraph=PARAGRAPH,
-)  # fmt: skip
-def write_pieces(
-    document: Document,  # noqa: ARG001  # only the compiled function reads it
-    roots: Sequence[int],  # noqa: ARG001
-    skip: AbstractSet[int],  # noqa: ARG001
-) -> list[str] | None:
-    """Return the pieces that :func:`write_flow` writes to a :class:`Flow`.
-
-    None: use :func:`write_flow`, because the compiled module is missing or text is preformatted.
-    """
-    return None
 
 
 def write_flow(
@@ -155,7 +127,7 @@ def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[
             if row not in skip:
                 _write_text(flow, document, row)
         elif hidden[row] or row in skip:
-            flow.leave_out(row, name)
+            _leave_out(flow, document, row, skip)
             if space[row] & TRAILING and row != root:
                 _write_tail(flow, document, row)
             row = end[row] - 1
@@ -171,6 +143,28 @@ def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[
             flow.close(tag[closed])
             if space[closed] & TRAILING and closed != root:
                 _write_tail(flow, document, closed)
+
+
+def _leave_out(flow: Flow, document: Document, row: int, skip: AbstractSet[int]) -> None:
+    """Leave out an element, but for the words of a button or a formula in a sentence."""
+    if document.tag[row] in _INLINE and row not in skip and _is_in_sentence(document, row):
+        flow.add_text(_hidden_text(document, row), document.parent[row])
+    else:
+        flow.leave_out(row, document.tag[row])
+
+
+def _is_in_sentence(document: Document, row: int) -> bool:
+    """Return whether text of the same parent follows the element *row*."""
+    following, parent = document.end[row], document.parent[row]
+    follows = following < document.end[parent] and document.tag[following] == TEXT
+    return follows and document.text[following][:1] not in _BULLETS
+
+
+def _hidden_text(document: Document, row: int) -> str:
+    """Return the text of a button or a formula."""
+    element = document.element(row)
+    notes = {text for note in element.iter("annotation") for text in note.itertext()}
+    return squeeze(" ".join([str(text) for text in element.itertext() if text not in notes]))
 
 
 def _write_text(flow: Flow, document: Document, row: int) -> None:

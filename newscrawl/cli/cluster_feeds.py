@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from newscrawl import clock
-from newscrawl.cli.corpus_options import progress
 from newscrawl.cli.exit_codes import DONE, NO_ARTICLE
 from newscrawl.cli.setting_options import with_settings
+from newscrawl.cli.shared_options import progress, suffix_of
 from newscrawl.defaults import setting
 from newscrawl.feeds.cluster_tables import (
     ARTICLE_COLUMNS,
@@ -67,6 +67,8 @@ def command(
     """
     if two_pass and sort:
         raise click.UsageError("--two-pass cannot be combined with --sort")
+    for path in filter(None, (articles, clusters)):
+        suffix_of(path, (".jl", ".json", ".jsonl", ".parquet"))
     rows = _cluster(feeds, settings, sort=sort, two_pass=two_pass)
     _write(rows, articles, clusters)
     return DONE if rows else NO_ARTICLE

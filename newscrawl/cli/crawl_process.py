@@ -2,45 +2,60 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
-from scrapy import Spider
+from scrapy import Spider, signals
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
+from scrapy.http import Response  # noqa: TC002  # scrapy-poet reads the annotation
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.conf import feed_process_params_from_cli
 
-from newscrawl.cli.corpus_options import report
-from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, NO_ARTICLE
+from newscrawl.cli.exit_codes import DONE, FAILED, NO_ARTICLE
+from newscrawl.cli.shared_options import report
 from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.secrets import mask_secrets
-from newscrawl.crawl.reporting.outcomes import site_counts
+from newscrawl.crawl.reporting.result import CrawlResult
+from newscrawl.exporters.feed_files import (
+    DOCUMENT_FORMATS,
+    FeedFileStorage,
+    has_content,
+    is_replaced,
+)
 from newscrawl.optional import require
+from newscrawl.spiders.url_list import INVALID_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.extensions.feedexport import FeedSlot
     from scrapy.settings import Settings
     from twisted.python.failure import Failure
 
+    from newscrawl.crawl.reporting.result import Result
+
 DEFAULT_FEED: Final = "articles.jsonl"
 
-_APPENDABLE: Final = frozenset({"csv", "jsonl", "jsonlines", "jl"})
-_HISTORY: Final = re.compile(r"(known|unchanged|not_due|not_modified)\b")
+_LISTED_FILES: Final = 3
+_EXIT_CODES: Final[dict[Result, int]] = {
+    "articles": DONE,
+    "nothing_new": DONE,
+    "not_due": DONE,
+    "no_article": NO_ARTICLE,
+    "unreachable": FAILED,
+}
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
-def crawl_options(function: F) -> F:
-    """Add the options of a crawl's feeds and filters to a subcommand."""
+def content_filters(function: F) -> F:
+    """Add the filters by the content of articles to a subcommand."""
     for decorate in (
         click.option(
             "--keywords",
@@ -50,6 +65,14 @@ def crawl_options(function: F) -> F:
         click.option(
             "--languages", metavar="LIST", help="keep articles in these languages, such as en,de"
         ),
+    ):
+        function = decorate(function)
+    return function
+
+
+def feed_options(function: F) -> F:
+    """Add the options of a crawl's feeds and its period to a subcommand."""
+    for decorate in (
         click.option("--until", metavar="TIME", help="keep articles published until TIME"),
         click.option(
             "--since",
@@ -70,7 +93,8 @@ def crawl_options(function: F) -> F:
             metavar="FILE",
             multiple=True,
             help="append the articles to FILE (.jsonl, .csv; with :FORMAT after the name, any "
-            f"format); -: standard output, as -:jsonl (default: {DEFAULT_FEED})",
+            "format); -: standard output, as -:jsonl (the default of discover; else "
+            f"{DEFAULT_FEED})",
         ),
     ):
         function = decorate(function)
@@ -84,40 +108,93 @@ def crawl_to_feeds(
     *,
     output: Sequence[str],
     overwrite_output: Sequence[str],
-    **filters: str | None,
+    default_feed: str = DEFAULT_FEED,
+    **filters: Any,
 ) -> int:
     """Crawl with *spider*, write the feeds; return the exit code.
 
-    *filters* are ``since``, ``until``, ``languages`` and ``keywords``.
+    *filters* are settings without their prefix, such as ``since``; None and () keep the setting.
     """
     _set_filters(settings, filters)
-    _set_feeds(settings, list(output), list(overwrite_output))
+    _set_feeds(settings, list(output), list(overwrite_output), default_feed)
     _set_log(settings)
-    crawler = run_spider(settings, spider, **arguments)
+    files: list[str] = []
+    stored: Counter[str] = Counter()
+
+    def add_file(slot: FeedSlot) -> None:
+        stored[slot.uri_template] += slot.itemcount
+        # the name with the time of the crawl, and the number of the part
+        path = slot.storage.path if isinstance(slot.storage, FeedFileStorage) else slot.uri
+        files.append(mask_secrets(path))
+
+    crawler = run_spider(settings, spider, feed_closed=add_file, **arguments)
     stats = crawler.stats.get_stats()
     reason = stats.get("finish_reason", "")
-    if reason == "shutdown":
-        return INTERRUPTED
     ended = reason == "finished" or reason.startswith("closespider_")
     if not ended or crawler.spider is None:  # as in Scrapy's commands
         return FAILED
-    sites = site_counts(stats).values()
+    result = CrawlResult.of(stats)
+    if INVALID_COUNT in stats and not result.sites:
+        return FAILED  # a list without a URL; its lines are logged
     written = stats.get("item_scraped_count", 0)
-    feeds = ", ".join(settings.getdict("FEEDS")) or settings["NEWSCRAWL_SEGMENTS"]
-    report(f"{written} articles written to {feeds}")
-    known = any(_HISTORY.match(name) for counts in sites for name in counts)
-    return DONE if written or known else NO_ARTICLE
+    if lost := _lost(settings, stored, stats):
+        report(f"{written} articles; {lost}")
+        return FAILED
+    report(f"{written} articles written" + _named(files or [settings["NEWSCRAWL_SEGMENTS"]]))
+    return DONE if written else _EXIT_CODES[result.kind]
 
 
-def run_spider(settings: Settings, spider: type[Spider], **arguments: Any) -> Crawler:
+def _lost(settings: Settings, stored: Counter[str], stats: Mapping[str, Any]) -> str:
+    """Return which feeds do not have all articles; Scrapy only logs such errors."""
+    written = stats.get("item_scraped_count", 0)
+    lost = [
+        f"{mask_secrets(str(uri))} has {stored[str(uri)]} of them"
+        for uri, feed in settings.getdict("FEEDS").items()
+        if stored[str(uri)] < written and not {"item_classes", "item_filter"} & feed.keys()
+    ]
+    failed = sum(stats[name] for name in stats if name.startswith("feedexport/failed_count/"))
+    if failed:
+        lost.append(f"{failed} files could not be stored")
+    return ", ".join(lost)
+
+
+def _named(files: list[str]) -> str:
+    """Return the names of *files* after "to", of many the first ones."""
+    named = ", ".join(filter(None, files[:_LISTED_FILES]))
+    more = f" and {len(files) - _LISTED_FILES} more" if len(files) > _LISTED_FILES else ""
+    return f" to {named}{more}" if named else ""
+
+
+class _Process(AsyncCrawlerProcess):
+    #: whether Ctrl-C or SIGTERM was received
+    interrupted = False
+
+    def _signal_shutdown(self, signum: int, frame: Any) -> None:
+        self.interrupted = True
+        super()._signal_shutdown(signum, frame)
+
+
+def run_spider(
+    settings: Settings,
+    spider: type[Spider],
+    *,
+    feed_closed: Callable[[FeedSlot], None] | None = None,
+    **arguments: Any,
+) -> Crawler:
     """Crawl with *spider* until it is done; return its crawler, with the stats.
 
-    Raises the exception of a crawl that could not start; ``ValueError`` is one of a setting.
+    Calls *feed_closed* after each file of a feed. Raises the exception of a crawl that could not
+    start; ``ValueError`` is one of a setting. Raises ``click.Abort`` for one that was interrupted.
     """
-    process = AsyncCrawlerProcess(settings)
+    process = _Process(settings)
     crawler = process.create_crawler(spider)
+    if feed_closed:
+        crawler.signals.connect(feed_closed, signals.feed_slot_closed)
     task = process.crawl(crawler, **arguments)
     process.start()
+    finished = crawler.stats.get_value("finish_reason") == "finished"
+    if not task.done() or (process.interrupted and not finished):
+        raise click.Abort
     try:
         task.result()
     except ValueError as error:
@@ -184,9 +261,11 @@ def failure_message(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
-def _set_feeds(settings: Settings, output: list[str], overwrite_output: list[str]) -> None:
+def _set_feeds(
+    settings: Settings, output: list[str], overwrite_output: list[str], default_feed: str
+) -> None:
     if not (output or overwrite_output or settings["FEEDS"] or settings["NEWSCRAWL_SEGMENTS"]):
-        output = [DEFAULT_FEED]
+        output = [default_feed]
     if not output and not overwrite_output:
         return
     try:
@@ -194,24 +273,22 @@ def _set_feeds(settings: Settings, output: list[str], overwrite_output: list[str
     except UsageError as error:
         raise click.UsageError(str(error)) from error
     for uri, options in feeds.items():
-        path = Path(uri)
         if options["format"] == "parquet":
             require("pyarrow", "pyarrow", "parquet")
-        if (
-            output
-            and options["format"] not in _APPENDABLE
-            and path.exists()
-            and path.stat().st_size
-        ):
+        is_document = options["format"] in DOCUMENT_FORMATS and has_content(uri)
+        if output and (is_document or is_replaced(uri)):
+            what = options["format"] if is_document else uri.partition(":")[0]
             raise click.UsageError(
-                f"{uri} exists, and {options['format']} cannot be appended to; use -O to replace it"
+                f"{mask_secrets(uri)}: {what} cannot be appended to; use -O to replace it, or "
+                "%(time)s in its name"
             )
+        options.setdefault("store_empty", "%(" not in uri)  # a named file exists after the crawl
     settings.set("FEEDS", feeds, priority="cmdline")
 
 
-def _set_filters(settings: Settings, filters: Mapping[str, str | None]) -> None:
+def _set_filters(settings: Settings, filters: Mapping[str, Any]) -> None:
     for name, value in filters.items():
-        if value is not None:
+        if value not in (None, ()):
             settings.set(f"NEWSCRAWL_{name.upper()}", value, priority="cmdline")
     try:
         ArticleFilters.read(settings)

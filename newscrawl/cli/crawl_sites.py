@@ -4,39 +4,69 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from newscrawl.cli.crawl_process import crawl_options, crawl_to_feeds
+from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_options
 from newscrawl.cli.setting_options import parse_pairs, with_settings
 from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites
 from newscrawl.crawl.discovery.spider_arguments import read_arguments
 from newscrawl.spiders.sitelist import SitelistSpider
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.settings import Settings
 
 _LIST_SUFFIXES = (".csv", ".json", ".jsonl", ".txt", ".yaml", ".yml")
 
 
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+def site_options(function: F) -> F:
+    """Add the sites of a crawl, and the options that select their articles, to a subcommand."""
+    for decorate in (
+        feed_options,
+        click.option(
+            "--exclude",
+            metavar="REGEX",
+            multiple=True,
+            help="leave out articles and sections whose URL has a match; may be repeated",
+        ),
+        click.option(
+            "--include",
+            metavar="REGEX",
+            multiple=True,
+            help="only articles whose URL has a match; may be repeated",
+        ),
+        click.option(
+            "--limit", type=click.IntRange(1), metavar="N", help="end after N articles of all sites"
+        ),
+        click.option(
+            "-a",
+            "arguments",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="spider argument: limit (articles per site), shard (I/N)",
+        ),
+        click.argument("sources", metavar="SITES...", nargs=-1, required=True),
+    ):
+        function = decorate(function)
+    return function
+
+
 @click.command()
-@click.argument("sources", metavar="SITES...", nargs=-1, required=True)
-@click.option(
-    "-a",
-    "arguments",
-    metavar="NAME=VALUE",
-    multiple=True,
-    help="spider argument: limit (articles per site), shard (I/N)",
-)
-@crawl_options
+@site_options
+@content_filters
+@click.option("--force", is_flag=True, help="fetch all known sources, also those that are not due")
 @with_settings
 def command(
     settings: Settings,
     /,
     *,
-    sources: tuple[str, ...],
-    arguments: tuple[str, ...],
+    force: bool,
     **options: Any,
 ) -> int:
     """Crawl the newest articles of sites.
@@ -46,20 +76,34 @@ def command(
     .scrapy: a later crawl in the same folder emits new and updated articles only, and resumes an
     interrupted one.
     """
+    if force:
+        settings.set("NEWSCRAWL_ALL_DUE", value=True, priority="cmdline")
+    return crawl_sites(settings, SitelistSpider, **options)
+
+
+def crawl_sites(
+    settings: Settings,
+    spider: type[SitelistSpider],
+    *,
+    sources: tuple[str, ...],
+    arguments: tuple[str, ...],
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    **options: Any,
+) -> int:
+    """Crawl the sites of the command line with *spider* and return the exit code."""
     given = parse_pairs(arguments, "-a")
     for name in {"site", "sites"}.intersection(given):
         raise click.UsageError(f"-a {name} is not needed: give the sites as arguments")
-    sites = _find_sites(sources)
+    given["sites"] = _find_sites(sources)
+    for name, expressions in (("INCLUDE", include), ("EXCLUDE", exclude)):
+        if expressions:
+            settings.set(f"NEWSCRAWL_{name}", list(expressions), priority="cmdline")
     try:
-        read_arguments({**given, "sites": sites}, settings)
+        read_arguments(given, settings)
     except SitesError as error:
-        raise click.UsageError(f"-a: {error}") from error
-    return crawl_to_feeds(
-        settings,
-        SitelistSpider,
-        {**given, "sites": sites},
-        **options,
-    )
+        raise click.UsageError(str(error)) from error
+    return crawl_to_feeds(settings, spider, given, **options)
 
 
 def _find_sites(sources: tuple[str, ...]) -> list[Site]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from newscrawl.cli.crawl_process import crawl_options, crawl_to_feeds
+from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_options
 from newscrawl.cli.setting_options import with_settings
-from newscrawl.crawl.discovery.site_list import SitesError
-from newscrawl.spiders.url_list import UrlListSpider, read_urls
+from newscrawl.spiders.url_list import UrlListSpider
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@crawl_options
+@feed_options
+@content_filters
 @with_settings
 def command(
     settings: Settings,
@@ -31,8 +32,7 @@ def command(
     FILE has one URL per line; - is standard input. The pages are fetched like those of a crawl,
     politely and in parallel over sites. Each run fetches all URLs; an interrupted run is resumed.
     """
-    try:
-        urls = list(read_urls(file))
-    except SitesError as error:
-        raise click.ClickException(str(error)) from error
-    return crawl_to_feeds(settings, UrlListSpider, {"urls": urls}, **options)
+    if file != "-":
+        with Path(file).open("rb"):
+            pass  # an error is reported before the crawl starts
+    return crawl_to_feeds(settings, UrlListSpider, {"file": file}, **options)

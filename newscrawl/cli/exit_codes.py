@@ -15,3 +15,9 @@ ALARM: Final = 4
 """A report raised an alarm."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C, as in shells."""
+
+
+def interruption(path: str) -> str:
+    """Return the message of the command *path*, such as ``newscrawl crawl``, after Ctrl-C."""
+    hint = "; run again to resume" if path.endswith((" crawl", " urls")) else ""
+    return f"{path}: interrupted{hint}\n"

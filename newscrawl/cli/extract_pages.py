@@ -2,46 +2,48 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from scrapy import Request, Spider
 from w3lib.encoding import resolve_encoding
 
-from newscrawl import clock
 from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
-from newscrawl.cli.corpus_options import COUNT, check_method, progress, report
-from newscrawl.cli.crawl_process import failure_message, run_spider
 from newscrawl.cli.exit_codes import DONE, FAILED, NO_ARTICLE
 from newscrawl.cli.page_sources import (
+    DamagedError,
     SourceError,
-    SourcePage,
     Sources,
-    check_html,
     find_sources,
     read_page,
 )
-from newscrawl.cli.setting_options import with_settings
-from newscrawl.crawl.workers.child import tune_garbage_collector
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
-from newscrawl.defaults import DEFAULTS, setting
-from newscrawl.document.document import MAX_PAGE_BYTES
-from newscrawl.document.encoding import header_charset
+from newscrawl.cli.setting_options import default_settings, with_settings
+from newscrawl.cli.shared_options import (
+    COUNT,
+    check_method,
+    complete_method,
+    complete_part,
+    progress,
+    report,
+)
+from newscrawl.defaults import DEFAULTS, NoSettings, setting
 from newscrawl.items import Article
 from newscrawl.optional import require
-from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions
+from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions, page_arguments
+from newscrawl.workers.child import WorkerError, result_of, run_task, tune_garbage_collector
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    import asyncio
+    from collections.abc import Callable
     from pathlib import Path
 
-    from scrapy.http import Response
     from scrapy.settings import Settings
-    from twisted.python.failure import Failure
+
+    from newscrawl.items import PageItem
+    from newscrawl.workers.pool import WorkerPool
 
 _READ_AHEAD: Final = 4
 """Pages read ahead for each worker."""
@@ -57,6 +59,12 @@ _READ_AHEAD: Final = 4
 )
 @click.option("--text", "form", flag_value="text", help="the same as --format text")
 @click.option("--markdown", "form", flag_value="markdown", help="the same as --format markdown")
+@click.option(
+    "--front-matter",
+    "form",
+    flag_value="front-matter",
+    help="Markdown with title, date, authors, URL, tags and language in a YAML header",
+)
 @click.option("--html", "form", flag_value="html", help="the same as --format html")
 @click.option(
     "-o", "--output", metavar="FILE", default="-", help="output file (default: standard output)"
@@ -69,20 +77,25 @@ _READ_AHEAD: Final = 4
     "sources, otherwise 0)",
 )
 @click.option(
-    "--method", default=DEFAULTS["NEWSCRAWL_METHOD"], show_default=True, help="extraction method"
+    "--method",
+    default=DEFAULTS["NEWSCRAWL_METHOD"],
+    show_default=True,
+    shell_complete=complete_method,
+    help="extraction method",
 )
 @click.option(
     "--parts",
     metavar="LIST",
     default=DEFAULT_PARTS_LIST,
     show_default=True,
+    shell_complete=complete_part,
     help=f"parts to include in the body, of {', '.join(PARTS)}",
 )
 @click.option("--url", help="URL of the page, if SOURCE is one file")
 @click.option("--encoding", help="charset of the pages (default: declared or detected)")
-@with_settings
+@partial(with_settings, lazily=True)
 def command(
-    settings: Settings,
+    settings: Settings | NoSettings,
     *,
     sources: tuple[str, ...],
     form: str | None,
@@ -97,17 +110,19 @@ def command(
 
     SOURCE is a file, a URL, a folder (with its subfolders), a WARC archive (.warc, .warc.gz) or -
     for standard input; pages may be gzipped. One page is printed as indented JSON, several as JSON
-    Lines. Files are extracted first, then archives, then URLs. In a folder, files that are not HTML
-    are skipped.
+    Lines. Files are extracted first, then archives, then URLs. In a folder, hidden files and files
+    that are not HTML are left out.
     """
     found = find_sources(sources)
-    if url and (found.several or not found.files):
+    if url and (len(sources) > 1 or found.several or not found.files):
         raise click.UsageError("--url needs one file")
     if encoding and not resolve_encoding(encoding):
         raise click.UsageError(f"unknown encoding {encoding!r}")
     if found.archives:
         require("warcio", "warcio", "warc")
     form = form or format_of(output)
+    if form == "tei" and found.several:
+        raise click.UsageError("--format tei: a document has one article; give one page")
     options = _read_options(settings, method, parts, form)
     if jobs is None:
         jobs = setting(settings, "NEWSCRAWL_WORKERS") if found.several else 0
@@ -116,17 +131,25 @@ def command(
         run.extract_files()
         run.extract_archives()
         run.extract_urls()
+        run.report_empty_folders()
     return run.exit_code
 
 
-def _read_options(settings: Settings, method: str, parts: str, form: str) -> PipelineOptions:
+def _read_options(
+    settings: Settings | NoSettings, method: str, parts: str, form: str
+) -> PipelineOptions:
     check_method(method)
     try:
         body_parts: list[str] = sorted(parse_parts(parts.split(",")))
         options = PipelineOptions.read(settings)
     except (UnknownPartError, ValueError) as error:
         raise click.UsageError(str(error)) from error
-    formats = [form] if form in ("markdown", "html") else options.body_formats
+    formats = {
+        "front-matter": ["markdown"],
+        "html": ["html"],
+        "tei": ["html"],
+        "markdown": ["markdown"],
+    }.get(form, options.body_formats)
     return replace(options, method=method, body_parts=body_parts, body_formats=formats)
 
 
@@ -136,12 +159,13 @@ class Extraction:
 
     sources: Sources
     output: ArticleOutput
-    settings: Settings
+    settings: Settings | NoSettings
     options: PipelineOptions
     jobs: int
     encoding: str | None
     url: str | None
     articles: int = 0
+    pages: int = 0
     failed: bool = False
 
     @property
@@ -153,16 +177,33 @@ class Extraction:
 
     def extract_files(self) -> None:
         """Extract the pages of files."""
-        if self.sources.files:
-            with progress("extracting", len(self.sources.files)) as advance:
+        for error in self.sources.errors:
+            self.fail(error.filename, error.strerror)
+        if not self.sources.files:
+            return
+        if not self.jobs:  # as the processes do, before extraction is imported
+            tune_garbage_collector()
+        with progress("extracting", len(self.sources.files)) as advance:
+            if self.jobs:
+                import asyncio  # noqa: PLC0415  # slow to import
+
                 asyncio.run(self._extract_files(advance))
+                return
+            for path in self.sources.files:
+                self.write(str(path), self._extract_here(path))
+                advance()
 
     def _pool(self) -> WorkerPool:
-        if not self.jobs:  # as the processes do
-            tune_garbage_collector()
-        return WorkerPool.from_settings(self.settings, self.jobs)
+        from newscrawl.workers.pool import WorkerPool  # noqa: PLC0415  # imports Scrapy
+
+        return WorkerPool.from_settings(self._scrapy_settings(), self.jobs)
+
+    def _scrapy_settings(self) -> Settings:
+        return default_settings() if isinstance(self.settings, NoSettings) else self.settings
 
     async def _extract_files(self, advance: Callable[[], None]) -> None:
+        import asyncio  # noqa: PLC0415  # slow to import
+
         pool = self._pool()
         pending: deque[tuple[Path, asyncio.Task[Article | None]]] = deque()
 
@@ -182,32 +223,54 @@ class Extraction:
             await pool.close()
 
     async def _extract_file(self, pool: WorkerPool, path: Path) -> Article | None:
+        page = self._read(path)
+        return await self.extract_page(pool, str(path), page) if page else None
+
+    def _extract_here(self, path: Path) -> Article | None:
+        """Return the article in *path*, extracted in this process; report a failure."""
+        page = self._read(path)
+        if page is None:
+            return None
+        try:
+            plain = result_of(run_task(PAGE_TASK, page.html, self._arguments(page)))
+        except WorkerError as error:
+            self._fail_page(str(path), error)
+            return None
+        return Article.from_dict(plain)
+
+    def _read(self, path: Path) -> PageItem | None:
+        named = self.sources.files[path]
         try:
             page = read_page(path, self.url)
         except SourceError as error:
-            if path not in self.sources.optional:
+            if named or isinstance(error, DamagedError):
                 self.fail(str(path), error)
+            else:
+                self.sources.left_out[str(error)] += 1
         except OSError as error:
             self.fail(str(path), error.strerror or error)
         else:
-            return await self.extract_page(pool, page)
+            if page.html or named:
+                self.pages += 1
+                return page
+            self.sources.left_out["empty"] += 1
         return None
 
-    async def extract_page(self, pool: WorkerPool, page: SourcePage) -> Article | None:
-        """Return the article of *page*; report a failure and return None."""
+    def _arguments(self, page: PageItem) -> dict[str, Any]:
+        page = replace(page, encoding=self.encoding or page.encoding)
+        return page_arguments(page, self.options.task_arguments)
+
+    async def extract_page(self, pool: WorkerPool, name: str, page: PageItem) -> Article | None:
+        """Return the article of *page*, of the source *name*; report a failure and return None."""
         try:
-            plain = await pool.call(
-                PAGE_TASK,
-                page.html,
-                url=page.url,
-                encoding=self.encoding or page.encoding,
-                fetched_at=clock.now().isoformat() if page.url else None,
-                **self.options.task_arguments,
-            )
+            plain = await pool.call(PAGE_TASK, page.html, **self._arguments(page))
         except WorkerError as error:
-            self.fail(page.name, str(error).removeprefix("DocumentError: "))
+            self._fail_page(name, error)
             return None
         return Article.from_dict(plain)
+
+    def _fail_page(self, name: str, error: WorkerError) -> None:
+        self.fail(name, str(error).removeprefix("DocumentError: "))
 
     def write(self, name: str, article: Article | None) -> None:
         """Write *article*, if there is one, of the source *name*."""
@@ -232,14 +295,24 @@ class Extraction:
 
         complete = extract_archives(
             self.sources.archives,
-            self.settings,
             self._emit,
             pool=self._pool,
             ahead=_READ_AHEAD * max(1, self.jobs),
+            memory_limit=setting(self.settings, "NEWSCRAWL_MEMORY_LIMIT") if self.jobs else 0,
             options=self.options,
             encoding=self.encoding,
         )
         self.failed |= not complete
+
+    def report_empty_folders(self) -> None:
+        """Report why there is no page, if there are only folders."""
+        found = self.sources
+        if self.pages or self.failed or found.archives or found.urls:
+            return
+        reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.most_common())
+        folders = ", ".join(map(str, found.folders))
+        why = f"left out: {reasons}" if reasons else "it is empty"
+        report(f"no page found in {folders}: {why}")
 
     def _emit(self, article: Article) -> None:
         self.articles += 1
@@ -248,53 +321,13 @@ class Extraction:
     def extract_urls(self) -> None:
         """Download and extract the pages of URLs."""
         if self.sources.urls:
-            self.settings.setdict(_DOWNLOAD_SETTINGS, priority="command")
-            self.settings.set("NEWSCRAWL_WORKERS", self.jobs, priority="cmdline")
-            run_spider(self.settings, PageSpider, extraction=self)
+            from newscrawl.cli.page_spider import crawl_pages  # noqa: PLC0415  # imports Scrapy
 
-
-_DOWNLOAD_SETTINGS: Final = {"DOWNLOAD_MAXSIZE": MAX_PAGE_BYTES, "ROBOTSTXT_OBEY": True}
-
-
-class PageSpider(Spider):
-    """Downloads the URLs of an extraction."""
-
-    name = "extract"
-    # The feeds and pipelines of the project expect its own items.
-    custom_settings: dict[str, Any] = {  # noqa: RUF012  # Scrapy declares it so
-        "FEEDS": {},
-        "ITEM_PIPELINES": {},
-        "NEWSCRAWL_SEGMENTS": "",
-        "NEWSCRAWL_STATE": "",
-        "NEWSCRAWL_WARC": "",
-    }
-
-    def __init__(self, extraction: Extraction, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.extraction = extraction
-
-    async def start(self) -> AsyncIterator[Any]:
-        """Yield the requests."""
-        from newscrawl.crawl.stylesheet_fetcher import META  # noqa: PLC0415  # slow to import
-
-        for url in self.extraction.sources.urls:
-            meta = {META: False}  # no style sheets
-            yield Request(url, errback=self.fail, meta=meta, dont_filter=True)
-
-    async def parse(self, response: Response, **_: Any) -> None:
-        """Extract the page."""
-        pool = WorkerPool.for_crawler(self.crawler)
-        url = response.url
-        try:
-            check_html(response.body)
-        except SourceError as error:
-            self.extraction.fail(url, error)
-            return
-        encoding = header_charset(response.headers.get("Content-Type"))
-        page = SourcePage(url, response.body, url, encoding)
-        self.extraction.write(url, await self.extraction.extract_page(pool, page))
-
-    def fail(self, failure: Failure) -> None:
-        """Report that a download failed."""
-        url = failure.request.url  # type: ignore[attr-defined]
-        self.extraction.fail(url, failure_message(failure.value))
+            crawl_pages(
+                self.sources.urls,
+                self._scrapy_settings(),
+                jobs=self.jobs,
+                extract=self.extract_page,
+                write=self.write,
+                fail=self.fail,
+            )

@@ -10,13 +10,14 @@ from scrapy import Request
 from w3lib.encoding import resolve_encoding
 
 from newscrawl.cli.crawl_process import send
-from newscrawl.cli.page_sources import SourceError, SourcePage, check_html, find_sources, read_page
+from newscrawl.cli.page_sources import SourceError, check_html, find_sources, read_page
 from newscrawl.cli.setting_options import with_settings
+from newscrawl.cli.shared_options import check_method, suffix_of
 from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
 from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.extract import DEFAULT_METHOD
-from newscrawl.extraction.methods import PAGE_METHODS
 from newscrawl.inspection.inspect_page import inspect_page
+from newscrawl.items import PageItem
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 @click.option("--encoding", help="charset of the page (default: declared or detected)")
 @click.option(
     "--method",
-    type=click.Choice(sorted(PAGE_METHODS)),
     metavar="NAME",
     default=DEFAULT_METHOD,
     show_default=True,
@@ -53,13 +53,15 @@ def command(
     of the body, removed comments, rejected candidates and the separator node, each with its source,
     probability and reason.
     """
+    check_method(method)
     if encoding and not resolve_encoding(encoding):
         raise click.UsageError(f"unknown encoding {encoding!r}")
+    suffix_of(output, (".htm", ".html"))
     try:
         source = _read(settings, page, url)
         shown = inspect_page(
             source.html,
-            source.url,
+            source.url or None,
             encoding=encoding or source.encoding,
             method=method,
             assets=not no_assets,
@@ -70,7 +72,7 @@ def command(
     click.echo(f"Wrote {output}", err=True)
 
 
-def _read(settings: Settings, page: str, url: str | None) -> SourcePage:
+def _read(settings: Settings, page: str, url: str | None) -> PageItem:
     """Return the page. Raises ``click.ClickException``, ``OSError`` and :class:`SourceError`."""
     sources = find_sources([page])
     if sources.urls:
@@ -78,7 +80,7 @@ def _read(settings: Settings, page: str, url: str | None) -> SourcePage:
         response = send(Request(page), settings)
         check_html(response.body)
         charset = header_charset(response.headers.get("Content-Type"))
-        return SourcePage(page, response.body, response.url, charset)
+        return PageItem(response.url, response.body, charset)
     if sources.several or not sources.files:
         raise click.UsageError(f"{page}: expected one page, not a folder or an archive")
-    return read_page(sources.files[0], url)
+    return read_page(next(iter(sources.files)), url)

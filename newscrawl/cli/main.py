@@ -8,21 +8,24 @@ usage and ``click.ClickException`` for other errors; :func:`run` prints them in 
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 
-from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
+from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE, interruption
 from newscrawl.optional import MissingPackageError
 from newscrawl.sqlite import FileError
+from newscrawl.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "crawl": ("newscrawl.cli.crawl_sites", "Crawl the newest articles of sites"),
+    "discover": ("newscrawl.cli.discover_articles", "List the articles of sites, unfetched"),
     "urls": ("newscrawl.cli.crawl_urls", "Fetch and extract a list of article URLs"),
     "extract": (
         "newscrawl.cli.extract_pages",
@@ -34,10 +37,13 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Deliver segments to S3, PostgreSQL or OpenSearch",
     ),
     "evaluate": (
-        "newscrawl.cli.evaluate_method",
+        "newscrawl.lab.commands.evaluate_method",
         "Score an extraction method on folders of labelled pages",
     ),
-    "train": ("newscrawl.cli.train_models", "Train the classifiers on folders of labelled pages"),
+    "train": (
+        "newscrawl.lab.commands.train_models",
+        "Train the classifiers on folders of labelled pages",
+    ),
     "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
     "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
 }
@@ -57,6 +63,17 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(COMMANDS[cmd_name][0]).command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the subcommand; name the nearest one if it is unknown."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            nearest = get_close_matches(name, COMMANDS, 1)
+            known = f"did you mean {nearest[0]}?" if nearest else f"use {', '.join(COMMANDS)}"
+            ctx.fail(f"no command {name!r}; {known}")
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the subcommands and options that start with *incomplete*; nothing is imported."""
@@ -103,6 +120,7 @@ def run(command: click.Command, arguments: Sequence[str], name: str, obj: Any = 
         error.show()
         return USAGE
     except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write(interruption(path))
         return INTERRUPTED
     except (click.ClickException, FileError, MissingPackageError, OSError) as error:
         return _fail(path, error)
@@ -118,5 +136,5 @@ def _fail(name: str, error: Exception) -> int:
         code = USAGE
     elif isinstance(error, OSError) and error.filename is not None and error.strerror:
         message = f"{error.filename}: {error.strerror}"
-    sys.stderr.write(f"{name}: {' '.join(message.split())}\n")
+    sys.stderr.write(f"{name}: {printable(' '.join(message.split()))}\n")
     return code

@@ -2,59 +2,117 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import zlib
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from newscrawl import clock
+from newscrawl.archives import ARCHIVES, OTHER_ARCHIVES
 from newscrawl.document.document import MAX_PAGE_BYTES
+from newscrawl.items import PageItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-ARCHIVES: Final = (".warc", ".warc.gz")
-"""File name suffixes of archives."""
+NOT_HTML: Final = "not an HTML page"
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _MARKUP: Final = re.compile(rb"<[!/?A-Za-z]")
 _OTHER_FORMAT: Final = re.compile(
-    rb"\{|\[|(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(svg|rss|feed|urlset|sitemapindex|rdf:RDF)\b",
+    rb"\{|\[|%PDF|PK\x03\x04|\x89PNG|\xd8\xff|GIF8|RIFF|wOF|bplist|(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(svg|rss|feed|urlset|sitemapindex|rdf:RDF)\b",
     re.DOTALL,
 )
-"""Start of JSON, of a drawing, a feed or a sitemap."""
+"""Start of JSON, of a binary file, a drawing, a feed or a sitemap."""
+_MHTML: Final = re.compile(rb"^content-type: *multipart/related", re.IGNORECASE | re.MULTILINE)
+_SCRIPTS: Final = (".css", ".js", ".mjs")
+"""Suffixes of files that are not pages, although they may have markup."""
 
 
 class SourceError(Exception):
-    """A source is not an HTML page, or could not be read."""
+    """A source is not an HTML page."""
 
 
-class SourcePage(NamedTuple):
-    """A page that was read or downloaded."""
-
-    name: str
-    html: bytes
-    url: str | None
-    encoding: str | None
+class DamagedError(SourceError):
+    """A source could not be read."""
 
 
 @dataclass(slots=True)
 class Sources:
     """The sources by type; files include those of folders."""
 
-    files: list[Path] = field(default_factory=list)
+    #: whether the file was named; files of folders that are not HTML are left out
+    files: dict[Path, bool] = field(default_factory=dict)
     archives: list[Path] = field(default_factory=list)
     urls: list[str] = field(default_factory=list)
-    #: files of folders: those that are not HTML are skipped
-    optional: set[Path] = field(default_factory=set)
+    folders: list[Path] = field(default_factory=list)
+    #: folders that could not be read
+    errors: list[OSError] = field(default_factory=list)
+    #: files in folders, by the reason why they are left out
+    left_out: Counter[str] = field(default_factory=Counter)
 
     @property
     def several(self) -> bool:
         """Whether there may be several articles."""
-        return bool(self.archives or self.optional) or len(self.files) + len(self.urls) > 1
+        return bool(self.archives or self.folders) or len(self.files) + len(self.urls) > 1
+
+    def add_file(self, path: Path, *, named: bool) -> None:
+        """Add a file, once."""
+        if not path.name.lower().endswith(ARCHIVES + OTHER_ARCHIVES):
+            self.files[path] = named or self.files.get(path, False)
+        elif path not in self.archives:
+            self.archives.append(path)
+
+    def add_folder(self, folder: Path) -> None:
+        """Add the files of *folder* and its subfolders, without those that are hidden in it.
+
+        Links are followed after all subfolders; each folder is read once.
+        """
+        self.folders.append(folder)
+        found: list[Path] = []
+        seen: set[tuple[int, int]] = set()
+        links = deque([folder])
+        while links:
+            start = links.popleft()
+            for root, folders, names in os.walk(start, onerror=self.errors.append):
+                parent = Path(root)
+                info = parent.stat()
+                if (info.st_dev, info.st_ino) in seen:
+                    folders.clear()
+                    continue
+                seen.add((info.st_dev, info.st_ino))
+                hidden = any(map(_is_hidden, parent.relative_to(start).parts))
+                if not hidden:
+                    links += (
+                        parent / name
+                        for name in folders
+                        if (parent / name).is_symlink() and not _is_hidden(name)
+                    )
+                for name in names:
+                    reason = "hidden" if hidden or _is_hidden(name) else _reason(parent / name)
+                    if reason:
+                        self.left_out[reason] += 1
+                    else:
+                        found.append(parent / name)
+        for path in sorted(found):
+            self.add_file(path, named=False)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def _reason(path: Path) -> str | None:
+    """Return why a file of a folder is left out, by its name and type, if it is."""
+    if path.suffix.lower() in _SCRIPTS:
+        return NOT_HTML
+    return None if path.is_file() else "not a regular file"
 
 
 def find_sources(names: Iterable[str]) -> Sources:
@@ -69,28 +127,13 @@ def find_sources(names: Iterable[str]) -> Sources:
                 f"{name}: scheme {scheme[1]!r} is not supported; use http, https"
             )
         elif name != "-" and Path(name).is_dir():
-            _add_folder(sources, Path(name))
+            sources.add_folder(Path(name))
         else:
-            _add_file(sources, Path(name))
+            sources.add_file(Path(name), named=True)
     return sources
 
 
-def _add_folder(sources: Sources, folder: Path) -> None:
-    found = sorted(
-        path
-        for path in folder.rglob("*")
-        if path.is_file() and not any(part.startswith(".") for part in path.parts)
-    )
-    for path in found:
-        _add_file(sources, path)
-        sources.optional.add(path)
-
-
-def _add_file(sources: Sources, path: Path) -> None:
-    (sources.archives if str(path).endswith(ARCHIVES) else sources.files).append(path)
-
-
-def read_page(path: Path, url: str | None) -> SourcePage:
+def read_page(path: Path, url: str | None) -> PageItem:
     """Return the page in *path* (``-``: standard input), which may be gzipped.
 
     Raises ``OSError`` and :class:`SourceError`.
@@ -101,14 +144,16 @@ def read_page(path: Path, url: str | None) -> SourcePage:
         with path.open("rb") as file:
             html = _read(file)
     check_html(html)
-    return SourcePage(str(path), html, url, None)
+    return PageItem(url or "", html, fetched_at=clock.now() if url else None)
 
 
 def check_html(html: bytes) -> None:
     """Raise :class:`SourceError` if *html* has no markup, or is in another format."""
     start = html[:4096].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if html and (_OTHER_FORMAT.match(start) or not _MARKUP.search(html.replace(b"\0", b""))):
-        raise SourceError("not an HTML page")
+        raise SourceError(NOT_HTML)
+    if not start.startswith(b"<") and _MHTML.search(start):
+        raise SourceError("MHTML; save the page as HTML")
 
 
 def _read(file: IO[bytes]) -> bytes:
@@ -120,7 +165,7 @@ def _read(file: IO[bytes]) -> bytes:
     try:
         unpacked = unpacker.decompress(html, MAX_PAGE_BYTES + 1)
     except zlib.error as error:
-        raise SourceError(f"damaged gzip data: {error}") from error
+        raise DamagedError(f"damaged gzip data: {error}") from error
     if not unpacker.eof and len(unpacked) <= MAX_PAGE_BYTES:
-        raise SourceError("damaged gzip data: the end is missing")
+        raise DamagedError("damaged gzip data: the end is missing")
     return unpacked

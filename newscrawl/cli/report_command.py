@@ -17,6 +17,7 @@ from newscrawl.defaults import setting
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
 from newscrawl.reports.drift import find_alarms
 from newscrawl.reports.report_site import write_report
+from newscrawl.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +45,8 @@ def command(
     It compares each site with the earlier crawls in the same inputs, and raises an alarm if a site
     changed or went silent: exit code 4.
     """
+    if output.lower().endswith((".htm", ".html")):
+        raise click.UsageError(f"{output}: -o names a folder")
     try:
         crawls = read_crawls(inputs)
     except ReportError as error:
@@ -51,7 +54,8 @@ def command(
     alarms = find_alarms(crawls)
     write_report(crawls, alarms, Path(output))
     for alarm in alarms:
-        click.echo(f"alarm: {alarm.site}: {alarm.measure}: {alarm.message}", err=True)
+        line = f"alarm: {alarm.site}: {alarm.measure}: {alarm.message}"
+        click.echo(printable(line), err=True)
     click.echo(f"Wrote {Path(output, 'index.html')}", err=True)
     webhook = alarm_webhook or setting(settings, "NEWSCRAWL_ALARM_WEBHOOK")
     if alarms and webhook:

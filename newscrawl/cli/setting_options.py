@@ -7,12 +7,15 @@ import sys
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
-from scrapy.settings import Settings
 
+from newscrawl.defaults import DEFAULTS, NoSettings, unknown_settings
 from newscrawl.pipeline_options import validate_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from scrapy.settings import Settings
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -20,14 +23,23 @@ SETTINGS_MODULE = "newscrawl.settings.base"
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
-def with_settings(function: Callable[Concatenate[Settings, P], R]) -> Callable[..., R]:
+def with_settings(
+    function: Callable[Concatenate[Any, P], R], *, lazily: bool = False
+) -> Callable[..., R]:
     """Add the options to a subcommand, which gets the settings as its first argument.
 
-    The settings are those of ``newscrawl.settings.base``, or the context's ``obj``.
+    The settings are those of ``newscrawl.settings.base``, or the context's ``obj``; with *lazily*,
+    :class:`~newscrawl.defaults.NoSettings` if nothing is set.
     """
 
     @click.option(
-        "-s", "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="a setting"
+        "-s",
+        "--set",
+        "assignments",
+        metavar="NAME=VALUE",
+        multiple=True,
+        shell_complete=_complete_setting,
+        help="a setting",
     )
     @click.option(
         "-L", "--loglevel", type=click.Choice(_LEVELS, case_sensitive=False), help="log level"
@@ -43,8 +55,13 @@ def with_settings(function: Callable[Concatenate[Settings, P], R]) -> Callable[.
         *args: P.args,
         **options: P.kwargs,
     ) -> R:
-        settings = _default_settings() if obj is None else obj
-        settings.setdict(parse_pairs(assignments, "-s"), priority="cmdline")
+        if lazily and obj is None and not (assignments or loglevel or logfile):
+            return function(NoSettings(), *args, **options)
+        settings = default_settings() if obj is None else obj
+        given = parse_pairs(assignments, "-s")
+        if unknown := unknown_settings(given):
+            raise click.UsageError("-s: " + ", ".join(unknown))
+        settings.setdict(given, priority="cmdline")
         for name, value in (("LOG_LEVEL", loglevel), ("LOG_FILE", logfile)):
             if value:
                 settings.set(name, value, priority="cmdline")
@@ -61,7 +78,14 @@ def with_settings(function: Callable[Concatenate[Settings, P], R]) -> Callable[.
     return functools.update_wrapper(wrapper, function)
 
 
-def _default_settings() -> Settings:
+def _complete_setting(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [f"{name}=" for name in DEFAULTS if name.startswith(incomplete)]
+
+
+def default_settings() -> Settings:
+    """Return the settings of the command line: those of ``newscrawl.settings.base``."""
+    from scrapy.settings import Settings  # noqa: PLC0415  # slow to import
+
     settings = Settings()
     settings.setmodule(SETTINGS_MODULE, priority="project")
     settings.set("LOG_ENABLED", value=False, priority="command")

@@ -48,6 +48,13 @@ class ArticleFilters:
             return self.since
         return datetime.combine(self.since, time(), UTC) - _DAY  # the day may be local
 
+    @property
+    def latest(self) -> datetime | None:
+        """Return the latest time at which an article of the window can be listed as published."""
+        if self.until is None or isinstance(self.until, datetime):
+            return self.until
+        return datetime.combine(self.until, time(), UTC) + 2 * _DAY
+
     def reason(self, article: Article) -> str | None:
         """Return the reason to drop *article*: its name in the stats; None to keep it."""
         if self.since or self.until:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -15,14 +15,14 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
 from scrapy.utils.project import data_path
 
-from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.discovery.urls import registered_domain, site_key, site_key_or
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.reporting.outcomes import failure_reason
-from newscrawl.crawl.workers.pool import WorkerPool
-from newscrawl.css.sheet_links import sheet_url
+from newscrawl.css import sheet_url, sheet_urls
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,21 +30,25 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from newscrawl.items import PageItem
+
 logger = logging.getLogger(__name__)
 
-TASK = "newscrawl.crawl.workers.tasks:parse_stylesheet"
+TASK = "newscrawl.workers.tasks:parse_stylesheet"
 
 #: meta key: :data:`SHEET` for requests for style sheets, False to fetch no sheets for a page
 META = "newscrawl_css"
 SHEET = "sheet"
-#: meta key of requests for style sheets: URL of the page or sheet that refers to it
+#: meta keys of requests for style sheets: URL of the page or sheet that refers to it, its site
 REFERRER_URL = "newscrawl_css_referrer"
+_SITE = "newscrawl_css_site"
 
 #: URLs whose result (success or failure) is cached
 MAX_CACHED = 20_000
 #: levels of ``@import`` below a linked sheet
 IMPORT_DEPTH = 2
 _MAX_REDIRECTS = 3
+_WATCH_INTERVAL = 1.0
 # Meta keys of the page's request: sheets use the same proxy.
 _INHERITED = ("proxy", "_auth_proxy", "bindaddress")
 # Failures that concern the host instead of a single sheet; any 5xx does, too.
@@ -64,6 +68,8 @@ class Referrer:
     """The page or sheet that refers to a sheet."""
 
     url: str
+    #: the site that failures count against
+    site: str
     meta: Mapping[str, Any]
     proxy_authorization: bytes | None
 
@@ -76,7 +82,8 @@ class Referrer:
         authorization = request.headers.get("Proxy-Authorization") if meta else None
         if site := request.meta.get("newscrawl_site"):  # counts towards its request budget
             meta["newscrawl_site"] = site
-        return cls(url, meta, authorization)
+        site = site or request.meta.get(_SITE) or registered_domain(site_key_or(url, ""))
+        return cls(url, site, meta, authorization)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +98,6 @@ class FetchedSheet:
     size: int
     #: URLs of its ``@import`` rules, as written
     imports: list[str]
-
-
-@dataclass(slots=True)
-class _Host:
-    slots: asyncio.Semaphore
-    #: failures since the last success
-    failures: int = 0
 
 
 SheetTask = asyncio.Task[FetchedSheet | None]
@@ -132,16 +132,49 @@ class SheetFetcher:
         self._stats = crawler.stats
         self._tasks: OrderedDict[str, SheetTask] = OrderedDict()
         self._running: set[SheetTask] = set()
-        self._hosts: dict[str, _Host] = {}
+        self._watcher: asyncio.Task[None] | None = None
+        self._host_slots: dict[str, asyncio.Semaphore] = {}
+        # Failures since the last success by site and host: a site cannot disable a host for others.
+        self._failures: Counter[tuple[str, str]] = Counter()
         self._global: dict[str, bool] = {}
         self._referers = settings.getbool("REFERER_ENABLED")
+        crawler.signals.connect(self._watch, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
+
+    def _watch(self) -> None:
+        self._watcher = asyncio.create_task(self._cancel_unwanted())
+
+    async def _cancel_unwanted(self) -> None:
+        """Cancel downloads whenever no page waits for one, since the crawl ends after the last."""
+        while True:
+            await asyncio.sleep(_WATCH_INTERVAL)
+            if self._running and not self._has_pages():
+                self._count("cancelled_count", len(self._running))
+                await self._cancel()
+
+    def _has_pages(self) -> bool:
+        """Return whether a page is being fetched or processed, according to Scrapy's engine."""
+        engine = self._crawler.engine
+        slot, scraping = engine._slot, engine.scraper.slot  # noqa: SLF001  # closing waits for it
+        if slot is None or scraping is None:  # starting or closed
+            return False
+        # Sheets, and the robots.txt of their hosts, have no callback.
+        return not scraping.is_idle() or any(
+            request.callback is not NO_CALLBACK for request in slot.inprogress
+        )
 
     def start(self, urls: Iterable[str], request: Request, page: str) -> None:
         """Start to fetch *urls*, the sheets of the URL *page*, the response to *request*."""
         referrer = Referrer.of(request, page)
         for url in urls:
             self._task(url, referrer)
+
+    async def arguments(self, page: PageItem) -> dict[str, Any]:
+        """Wait for the sheets of *page*; return them as arguments of the task that extracts it."""
+        urls = page.stylesheets
+        if urls is None:
+            urls = sheet_urls(page.html, page.url, limit=self.max_sheets)
+        return {"stylesheets": await self.collect(urls), **self.store}
 
     async def collect(self, urls: Iterable[str]) -> dict[str, str]:
         """Return the hashes of the started sheets at *urls* and of their imports, by URL.
@@ -185,9 +218,15 @@ class SheetFetcher:
 
     async def close(self) -> None:
         """Cancel active downloads."""
-        for task in self._running:
+        if self._watcher:
+            self._watcher.cancel()
+        await self._cancel()
+
+    async def _cancel(self) -> None:
+        tasks = list(self._running)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._running, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _arrived(
         self, wanted: Mapping[str, SheetTask], deadline: float
@@ -251,42 +290,38 @@ class SheetFetcher:
     async def _fetch(self, url: str, referrer: Referrer) -> FetchedSheet | None:
         try:
             return await self._read(await self._download(url, referrer))
+        except asyncio.CancelledError:
+            self._forget(url)
+            raise
         except Exception as error:  # noqa: BLE001  # any middleware's: a page is kept without its sheet
             reason = _reason(error)
             refused = isinstance(error, RefusedError)
+            if refused:
+                self._forget(url)  # pages of another site may be allowed to fetch it
             self._count(f"{'refused' if refused else 'failed'}_count/{reason}")
             logger.info("Could not fetch style sheet (%s): %s", reason, url)
             return None
 
+    def _forget(self, url: str) -> None:
+        if self._tasks.get(url) is asyncio.current_task():
+            del self._tasks[url]
+
     async def _download(self, url: str, referrer: Referrer) -> Response:
-        host = self._host(url)
-        async with host.slots, self._slots:
-            if 0 < self._max_host_failures <= host.failures:
+        host = _host(url)
+        slots = self._host_slots.setdefault(host, asyncio.Semaphore(self._host_requests))
+        account = referrer.site, host
+        async with slots, self._slots:
+            if 0 < self._max_host_failures <= self._failures[account]:
                 raise RefusedError("host_failures")
             self._count("requested_count")
             try:
                 response = await self._crawler.engine.download_async(self._request(url, referrer))
                 _check(response)
             except Exception as error:
-                host.failures += _is_host_failure(error)
+                self._failures[account] += _is_host_failure(error)
                 raise
-            host.failures = 0
+            del self._failures[account]
             return response
-
-    def _host(self, url: str) -> _Host:
-        """Return the host of *url*; raise :class:`RefusedError` for an invalid URL."""
-        if urlsplit(url).scheme not in {"http", "https"}:
-            raise RefusedError("scheme")
-        try:
-            key = site_key(url)
-            key.encode("idna")
-        except ValueError:  # invalid port or host name
-            key = ""
-        if not key:
-            raise RefusedError("url")
-        if key not in self._hosts:
-            self._hosts[key] = _Host(asyncio.Semaphore(self._host_requests))
-        return self._hosts[key]
 
     def _request(self, url: str, referrer: Referrer) -> Request:
         headers: dict[str, str | bytes] = {"Accept": "text/css,*/*;q=0.1"}
@@ -302,6 +337,7 @@ class SheetFetcher:
             meta={
                 META: SHEET,
                 REFERRER_URL: referrer.url,
+                _SITE: referrer.site,
                 "allow_offsite": True,  # sheets are often on other domains
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": True,
@@ -332,6 +368,20 @@ class SheetFetcher:
     def _count(self, name: str, number: int = 1) -> None:
         if number:
             self._stats.inc_value(f"newscrawl/css/{name}", number)
+
+
+def _host(url: str) -> str:
+    """Return the host of *url*; raise :class:`RefusedError` for an invalid URL."""
+    if urlsplit(url).scheme not in {"http", "https"}:
+        raise RefusedError("scheme")
+    try:
+        host = site_key(url)
+        host.encode("idna")
+    except ValueError:  # invalid port or host name
+        host = ""
+    if not host:
+        raise RefusedError("url")
+    return host
 
 
 def _reason(error: Exception) -> str:

@@ -1,9 +1,22 @@
-"""CSS engine: the computed style of the text on a page, without a browser."""
+"""Simplified CSS parser: the computed style of the text on a page, without a browser."""
 
 from __future__ import annotations
 
-from newscrawl.css.cascade.computed_values import ComputedStyle
-from newscrawl.css.cascade.style import Stylesheets
-from newscrawl.css.values.colors import Color
+from newscrawl.css.parser import Sheet, decode_sheet, parse_sheet
+from newscrawl.css.sheet_links import has_paragraphs, sheet_url, sheet_urls
+from newscrawl.css.sheet_store import SheetStore, sheet_hash
+from newscrawl.css.style import INITIAL_STYLE, ComputedStyle, Stylesheets
 
-__all__ = ["Color", "ComputedStyle", "Stylesheets"]
+__all__ = [
+    "INITIAL_STYLE",
+    "ComputedStyle",
+    "Sheet",
+    "SheetStore",
+    "Stylesheets",
+    "decode_sheet",
+    "has_paragraphs",
+    "parse_sheet",
+    "sheet_hash",
+    "sheet_url",
+    "sheet_urls",
+]

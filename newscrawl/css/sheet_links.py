@@ -14,13 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
-from newscrawl.compiled import compiled_module
-from newscrawl.css.sheets.import_rules import parse_import
-from newscrawl.css.syntax.masking import mask, unmask
-from newscrawl.css.syntax.media_queries import media_applies
+from newscrawl.css.media import media_applies
+from newscrawl.css.parser import mask, parse_import, unmask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
 MAX_SCANNED_BYTES = 2**21
 """Number of bytes of a page that are scanned."""
@@ -130,7 +128,7 @@ def _references(html: bytes) -> Iterator[_Reference]:
             yield reference
 
 
-def find_elements_in_python(html: bytes, limit: int) -> Iterator[tuple[bytes, int, int]]:
+def _find_elements(html: bytes, limit: int) -> Iterator[tuple[bytes, int, int]]:
     """Yield name, end of name and end of element of ``style``, ``link`` and ``base`` elements.
 
     Skips the content of comments, scripts and templates, whose tags count towards *limit*.
@@ -148,18 +146,9 @@ def find_elements_in_python(html: bytes, limit: int) -> Iterator[tuple[bytes, in
             yield name, opener.end(), position
 
 
-def has_paragraphs_in_python(html: bytes, minimum: int) -> bool:
+def has_paragraphs(html: bytes, minimum: int) -> bool:
     """Return whether the page *html* has at least *minimum* ``p`` start tags."""
     return sum(1 for _ in islice(_PARAGRAPH.finditer(html), minimum)) == minimum
-
-
-_compiled = compiled_module("newscrawl.css._sheet_links")
-_find_elements: Callable[[bytes, int], Iterable[tuple[bytes, int, int]]] = (
-    _compiled.find_elements if _compiled else find_elements_in_python
-)
-has_paragraphs: Callable[[bytes, int], bool] = (
-    _compiled.has_paragraphs if _compiled else has_paragraphs_in_python
-)
 
 
 def _reference(html: bytes, name: bytes, start: int) -> _Reference | None:
@@ -211,4 +200,4 @@ def _imports(css: bytes) -> Iterator[_Reference]:
         position = rule.end()
         found = parse_import(unmask(rule[2]).strip()) if rule[1].lower() == "import" else None
         if found is not None:
-            yield _Reference(found[0])
+            yield _Reference(found)

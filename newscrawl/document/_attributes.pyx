@@ -8,7 +8,7 @@ from newscrawl.document._references cimport decode_text
 
 from newscrawl.document import guard, html_tables, rows
 
-cdef object hides = rows.DISPLAY_NONE.search
+cdef object hides = rows.HIDDEN_STYLE.search
 cdef object BOOLEAN = html_tables.BOOLEAN
 
 if MAX_ATTRIBUTES != guard.MAX_ATTRIBUTES:
@@ -123,19 +123,21 @@ cdef bint hides_element(Attribute* attribute) except -1:
     cdef Place key = attribute.name
     cdef Py_ssize_t size = attribute.name_size
     if size == 5 and same(key, b"style", 5):
-        return _may_have_none(attribute) and hides(value(attribute)) is not None
+        return _may_hide(attribute) and hides(value(attribute)) is not None
     if size == 6 and same(key, b"hidden", 6):
-        return True
+        return attribute.value is NULL or value(attribute).lower() != "until-found"
     return size == 11 and same(key, b"aria-hidden", 11) and value(attribute) == "true"
 
 
-cdef bint _may_have_none(Attribute* attribute) noexcept:
-    """Return whether "none" or a reference is in the value: the pattern is slow."""
+cdef bint _may_hide(Attribute* attribute) noexcept:
+    """Return whether a word that hides or a reference is in the value: the pattern is slow."""
     cdef Py_ssize_t place
     if attribute.value is NULL:
         return False
     for place in range(attribute.size - 3):
         if (attribute.value[place] | 0x20) == b"n" and same(attribute.value + place, b"none", 4):
+            return True
+        if (attribute.value[place] | 0x20) == b"v" and same(attribute.value + place, b"visi", 4):
             return True
     return attribute.size and memchr(attribute.value, b"&", attribute.size) is not NULL
 

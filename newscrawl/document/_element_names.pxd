@@ -31,6 +31,7 @@ cdef struct Name:
     int priority
     bint void
     bint link
+    bint button
     bint figure
     bint image
     bint media

@@ -99,6 +99,7 @@ cdef class ElementNames:
         name.priority = PRIORITIES.get(tag, 100)
         name.void = tag in VOID
         name.link = tag == "a"
+        name.button = tag == "button"
         name.figure = tag == "figure"
         name.image = tag == "img"
         name.media = tag in MEDIA_TAGS

@@ -1,9 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Compiled pass of :mod:`newscrawl.document.read_rows`: from the bytes of a page to its columns.
 
-It builds no tree: most of the time of a parser goes into nodes and attributes that are not used. Rows
-are those of libxml2's tree, so the version is checked: since 2.14 libxml2 has the tokenizer of HTML5,
-https://html.spec.whatwg.org/multipage/parsing.html#tokenization, and rules of its own for the tree.
+It builds no tree: most of the time of a parser goes into nodes and attributes that are not used. It has
+the tokenizer of HTML5, https://html.spec.whatwg.org/multipage/parsing.html#tokenization, and the rules of
+:mod:`newscrawl.document.html_tables` for the tree, whatever version of libxml2 lxml has.
 """
 
 from libc.string cimport memchr, memcmp
@@ -18,13 +18,6 @@ from newscrawl.document._html_tokens cimport (
     is_space,
 )
 from newscrawl.document._row_columns cimport MAX_DEPTH, RowColumns
-
-from lxml import etree
-
-from newscrawl.document import html_tables
-
-if etree.LIBXML_VERSION[:2] != html_tables.LIBXML_VERSION:
-    raise ImportError(f"made for libxml2 {html_tables.LIBXML_VERSION}, lxml has {etree.LIBXML_VERSION}")
 
 cdef enum:
     # progress of the page

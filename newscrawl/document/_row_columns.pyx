@@ -24,6 +24,7 @@ if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
 
 cdef str TEXT = rows.TEXT
+cdef object HEADINGS = rows.HEADINGS
 cdef int SCRIPT = rows.SCRIPT
 cdef int INVISIBLE = rows.INVISIBLE
 cdef object Statement = rows.Statement
@@ -117,6 +118,8 @@ cdef class RowColumns:
         (<list> name.rows).append(_number(me))
         found = self.read_attributes(name)
         own_mark = name.mark
+        if name.button and parent >= 0 and self.tag[parent] in HEADINGS:
+            own_mark = 0
         if own_mark != SCRIPT:
             if found & HIDES and me not in self.shown:
                 own_mark = own_mark or INVISIBLE
@@ -128,7 +131,7 @@ cdef class RowColumns:
         self.append("", parent, own_mark, 0)
         self.open_rows[self.size] = me
         self.size += 1
-        if self.link_row < 0 and name.link:
+        if self.link_row < 0 and name.link and _number(me) in self.addresses:
             self.link_row = me
         if self.figure_row < 0 and name.figure:
             self.figure_row = me

@@ -11,7 +11,8 @@ import re
 from bisect import bisect_left
 from copy import copy
 from functools import cached_property
-from itertools import filterfalse, islice
+from html import unescape
+from itertools import filterfalse, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -20,13 +21,31 @@ from newscrawl.compiled import is_compiled
 from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import count_byte, drop_surplus_attributes
+from newscrawl.document.html_tables import LIBXML_VERSION
 from newscrawl.document.read_rows import read_rows
-from newscrawl.document.repair import close_open_title, needs_repair, repair_tree
-from newscrawl.document.rows import HEAD, INVISIBLE, MAX_LABEL, SCRIPT, TEXT, WIDGET
-from newscrawl.text import squeeze
+from newscrawl.document.repair import (
+    close_noscripts,
+    close_open_title,
+    needs_repair,
+    repair_tree,
+    show_fallbacks,
+    show_shadow_roots,
+)
+from newscrawl.document.rows import (
+    BLOCK_LEVEL,
+    HEAD,
+    INVISIBLE,
+    LEADING,
+    MAX_LABEL,
+    SCRIPT,
+    TEXT,
+    TRAILING,
+    WIDGET,
+)
+from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from newscrawl.document.rows import Rows
@@ -61,11 +80,20 @@ _TEXT_END = re.compile(rb"[^>]<")
 MAX_DEPTH = 1000
 """Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
 
+_HAS_SAME_RULES = etree.LIBXML_VERSION[:2] == LIBXML_VERSION
+
 COMPILED = is_compiled(read_rows)
 """Whether pages are read without a tree."""
 
-_CONTROLS = re.compile(rb"""aria-controls=["']([^"'<>]{1,200})""")
+# Their first bytes are found fast; the attribute before a target is matched afterwards.
+_CONTROLS = re.compile(rb"""aria-controls\s*=\s*["']?([^"'<>#]{1,200})""")
+_TARGET = re.compile(rb"""["'=]#([^"'<>#\s]{1,200})""")
+_TARGETING = re.compile(rb"""\s(?:href|data-(?:bs-)?target)\s*=\s*["']?\Z""", re.IGNORECASE)
+_TARGETING_BYTES = 30
+_DATA_ATTRIBUTE = re.compile(rb"""=(?:"([{\[][^"]{400,})"|'([{\[][^']{400,})')""")
+_DATA_MARKS = (b'="{', b'="[', b"='{", b"='[")
 _IMAGE_TAGS = frozenset(("svg", "math"))
+_BREAKS = BLOCK_LEVEL | {"br", "td", "th"}
 
 
 class DocumentError(ValueError):
@@ -89,7 +117,9 @@ class Document:
     ) -> None:
         """*root* is the tree that *columns* are of; if None, it is parsed from *source* on demand."""
         self._root = root
-        self._source = source
+        self._is_of_tree = root is not None
+        #: bytes of the page in UTF-8, after repairs
+        self.source = source
         #: codec that the bytes were decoded with
         self.encoding = encoding
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``, ``truncated``
@@ -133,16 +163,84 @@ class Document:
 
     @property
     def root(self) -> etree._Element:
-        """The ``html`` element; the tree has no comments and no processing instructions."""
+        """The ``html`` element; the tree has no comments and no processing instructions.
+
+        If libxml2 has other rules than :mod:`~newscrawl.document.html_tables` and its tree differs from
+        the rows, the tree is built from them, with the attributes that they keep.
+        """
         if self._root is None:
-            self._root = _parse(self._source, [])
+            root = _parse(self.source, [])
+            self._root = root if _HAS_SAME_RULES or self._is_of(root) else self._rebuild()
         return self._root
+
+    def _is_of(self, root: etree._Element) -> bool:
+        """Return whether the elements of *root* are those of the rows."""
+        tags = (tag for tag in self.tag if tag != TEXT)
+        return all(
+            own == other
+            for own, other in zip_longest(tags, (element.tag for element in root.iter()))
+        )
+
+    def _rebuild(self) -> etree._Element:
+        """Return a tree of the rows."""
+        attributes = {statement.row: dict(statement.attributes) for statement in self.statements}
+        for row, found in self.media.items():
+            attributes.setdefault(row, {}).update(found)
+        for name, values in self.attributes.items():
+            for row, value in values.items():
+                attributes.setdefault(row, {})[name] = value
+        elements: list[etree._Element] = []
+        for row, tag in enumerate(self.tag):
+            parent = elements[self.parent[row]] if row else None
+            if tag != TEXT:
+                element = _element(tag, attributes.get(row, {}))
+                elements.append(element)
+                if parent is not None:
+                    parent.append(element)
+                continue
+            assert parent is not None  # noqa: S101  # the first row is an element
+            elements.append(parent)
+            text = without_controls(self.text[row])
+            if len(parent):
+                parent[-1].tail = f"{parent[-1].tail or ''} {text}"
+            else:
+                parent.text = f"{parent.text or ''} {text}"
+        return elements[0]
 
     @cached_property
     def controlled(self) -> frozenset[str]:
         """Ids of elements that a control of the page opens: values of ``aria-controls``."""
-        found = _CONTROLS.findall(self._source)
-        return frozenset(" ".join(value.decode() for value in found).split())
+        source = self.source
+        found = _CONTROLS.findall(source)
+        for target in _TARGET.finditer(source):
+            mark = target.start() + 1
+            if _TARGETING.search(source, max(0, mark - _TARGETING_BYTES), mark):
+                found.append(target[1])
+        return frozenset(b" ".join(found).decode(errors="replace").split())
+
+    def scripts(self, wanted: Iterable[str] = ("",)) -> Iterator[tuple[str, str]]:
+        """Yield attributes and text of the ``script`` elements with one of *wanted*, as in the source."""
+        parts = [part.encode() for part in wanted]
+        source = self.source
+        lower = source.lower()
+        start = lower.find(b"<script")
+        while start >= 0:
+            text_start = lower.find(b">", start) + 1
+            end = lower.find(b"</script", text_start)
+            if not text_start or end < 0:
+                return
+            text = source[text_start:end]
+            if any(part in text for part in parts):
+                attributes = source[start + len(b"<script") : text_start - 1]
+                yield attributes.decode(errors="replace"), text.decode(errors="replace")
+            start = lower.find(b"<script", end)
+
+    def data_attributes(self) -> Iterator[str]:
+        """Yield long values of attributes that begin like JSON."""
+        if not any(mark in self.source for mark in _DATA_MARKS):
+            return
+        for quoted, other in _DATA_ATTRIBUTE.findall(self.source):
+            yield unescape((quoted or other).decode(errors="replace"))
 
     def element(self, row: int) -> etree._Element:
         """Return the lxml element of *row*; for a text node, its parent."""
@@ -200,12 +298,21 @@ class Document:
 
     def with_shown(self, rows: AbstractSet[int]) -> Document:
         """Return the document without hiding by attributes of the elements at *rows*."""
-        columns = None
-        if self._root is None:
-            columns = read_rows(self._source, shown=rows, media=bool(self.media))
+        columns, root = None, None
+        if not self._is_of_tree:
+            columns = read_rows(self.source, shown=rows, media=bool(self.media))
         if columns is None:
-            columns = flatten(self.root, shown=rows)
-        return Document(columns, self.encoding, self.flags, root=self._root, source=self._source)
+            root = self.root
+            columns = flatten(root, shown=rows)
+        return Document(columns, self.encoding, self.flags, root=root, source=self.source)
+
+    def with_fallbacks(self) -> Document:
+        """Return the document with what ``noscript``, ``template`` and script templates contain."""
+        source = show_fallbacks(self.source)
+        if source == self.source:
+            return self
+        source, columns, root = _read(source, [], scripts=False, media=bool(self.media))
+        return Document(columns, self.encoding, self.flags, root=root, source=source)
 
     def children(self, row: int) -> Iterator[int]:
         """Yield the rows of the children of *row*, text nodes included."""
@@ -226,6 +333,45 @@ class Document:
         end = self.end[row]
         shown = zip(self.text[row:end], self.hidden[row:end], strict=True)
         return " ".join([text for text, hidden in shown if text and not hidden])
+
+    def shown_text(self, row: int) -> str:
+        """Return the text of the subtree of *row* as a browser shows it, on one line."""
+        inside = range(row, self.end[row])
+        return self.join_texts([it for it in inside if self.text[it] and not self.hidden[it]])
+
+    def join_texts(self, rows: Iterable[int]) -> str:
+        """Return the joined text of the text nodes *rows*, with spaces only where the page has them."""
+        parts: list[str] = []
+        last: int | None = None
+        for row in rows:
+            if last is not None and self.is_apart(last, row):
+                parts.append(" ")
+            parts.append(self.text[row])
+            last = row
+        return squeeze("".join(parts))
+
+    def is_apart(self, row: int, following: int) -> bool:
+        """Return whether white space or a break separates two text nodes, in document order."""
+        space, tag, end = self.space, self.tag, self.end
+        if space[row] & TRAILING or space[following] & LEADING:
+            return True
+        for above in self.ancestors(row):
+            if end[above] > following:
+                break
+            if space[above] & TRAILING or tag[above] in _BREAKS:
+                return True
+        between = row + 1
+        while between < following:
+            is_open = end[between] > following
+            if tag[between] != TEXT and not (self.hidden[between] and not is_open):
+                if tag[between] in _BREAKS or space[between] & (LEADING if is_open else 3):
+                    return True
+                between += 1
+            else:
+                if tag[between] != TEXT and space[between] & TRAILING:
+                    return True
+                between = end[between]
+        return False
 
     @cached_property
     def title_row(self) -> int | None:
@@ -286,9 +432,11 @@ def parse_document(
     if (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")
+    utf8 = show_shadow_roots(utf8)
     utf8, columns, root = _read(utf8, flags, scripts=scripts, media=media)
-    if (closed := close_open_title(columns, utf8)) is not None:
-        utf8, columns, root = _read(closed, flags, scripts=scripts, media=media)
+    for close in (close_open_title, close_noscripts):
+        if (closed := close(columns, utf8)) is not None:
+            utf8, columns, root = _read(closed, flags, scripts=scripts, media=media)
     if needs_repair(columns):
         root = _parse(utf8, flags) if root is None else root
         repair_tree(root)
@@ -352,6 +500,16 @@ def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
     for late in list(root.itersiblings("html")):
         root.append(late)  # libxml2 builds a second tree from content after </html>
     return root
+
+
+def _element(tag: str, attributes: Mapping[str, str]) -> etree._Element:
+    """Return an element; libxml2 refuses some of the names and values that pages have."""
+    try:
+        return etree.Element(
+            tag, {name: without_controls(text) for name, text in attributes.items()}
+        )
+    except ValueError:
+        return etree.Element("span")
 
 
 class _ShallowBuilder:

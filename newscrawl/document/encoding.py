@@ -8,14 +8,11 @@ wins, because crawled pages are often stored in another charset than they declar
 from __future__ import annotations
 
 import codecs
+import re
 from typing import NamedTuple
 
-from charset_normalizer import from_bytes
-from w3lib.encoding import (
-    html_body_declared_encoding,
-    http_content_type_encoding,
-    resolve_encoding,
-)
+import webencodings
+from webencodings.labels import LABELS
 
 from newscrawl.compiled import compiled
 
@@ -31,29 +28,41 @@ _ESCAPE_SEQUENCES = (
     (b"\x1b$B", "iso2022_jp"),
     (b"\x1b$@", "iso2022_jp"),
 )
-# Python decodes more than browsers: "punycode" takes quadratic time, "hex" is no charset.
-_WHATWG_NAMES = """
-utf-8 ibm866 iso-8859-2 iso-8859-3 iso-8859-4 iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8
-iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 koi8-r koi8-u macintosh windows-874
-windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1255 windows-1256
-windows-1257 windows-1258 mac-cyrillic gb18030 big5 euc-jp iso-2022-jp shift_jis euc-kr utf-16be
-utf-16le
-"""
-WHATWG_CODECS = frozenset(filter(None, map(resolve_encoding, _WHATWG_NAMES.split())))
-"""Python codecs of the encodings of the WHATWG Encoding Standard."""
+# Python has several codecs for an encoding of the standard, not all of them complete.
+_LARGER = {
+    "gbk": "gb18030",
+    "euc_jp": "euc_jis_2004",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "big5": "big5hkscs",
+    "cp950": "big5hkscs",
+}
+_NO_CHARSETS = {"replacement", "x-user-defined"}
+WHATWG_CODECS = frozenset(
+    _LARGER.get(encoding.codec_info.name, encoding.codec_info.name)
+    for name in set(LABELS.values()) - _NO_CHARSETS
+    if (encoding := webencodings.lookup(name))
+)
+"""Python codecs of the encodings of the WHATWG Encoding Standard; Python has more: "punycode" takes
+quadratic time, "hex" is no charset."""
+_DECLARED_BYTES = 4096
+_CONTENT_TYPE = re.compile(rb"charset\s*=\s*[\"']?\s*([^\s;\"']+)", re.IGNORECASE)
+_DECLARATION = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*[\"']?\s*([^\s;\"'/>]+)",
+    re.IGNORECASE | re.DOTALL,
+)
 _MAX_DETECTION_BYTES = 256 * 1024
 # Largest share of replaced non-ASCII characters for a declared charset to be accepted.
 _MAX_REPLACED = 0.05
 # The same for UTF-8, whose sequences are rare in text of legacy charsets.
 _MAX_REPLACED_UTF8 = 0.3
 
-# Without a byte order mark, the standard reads UTF-16 as little-endian.
-_UTF16 = {"utf-16": "utf-16-le"}
 # Undefined bytes are control characters, as in browsers.
 _WINDOWS_1252 = "".join(
     bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256)
 )
 
+_EUROS = {"gb18030": b"\x80", "big5hkscs": b"\xa3\xe1"}
 _BINARY_SIGNATURES = (
     b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF",
     b"OggS", b"ID3", b"7z\xbc\xaf", b"Rar!", b"\xd0\xcf\x11\xe0", b"wOFF", b"wOF2", b"BZh",
@@ -62,20 +71,33 @@ _CONTROL_CHARACTERS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b\0"))
 
 
 def whatwg_codec(label: str | None) -> str | None:
-    """Return the Python codec of *label*; None if the Encoding Standard does not have it."""
-    codec = resolve_encoding(label) if label else None
-    codec = _UTF16.get(codec or "", codec)
+    """Return the Python codec of *label*, of the Encoding Standard or of Python ("cp932").
+
+    None if the standard does not have the encoding.
+    """
+    if not label:
+        return None
+    found = webencodings.lookup(label)
+    try:
+        codec = found.codec_info.name if found else codecs.lookup(label).name
+    except (LookupError, ValueError):
+        return None
+    codec = _LARGER.get(codec, codec)
     return codec if codec in WHATWG_CODECS else None
 
 
 def header_charset(content_type: bytes | None) -> str | None:
     """Return the codec of an HTTP ``Content-Type`` header; None if missing or unknown."""
-    return whatwg_codec(http_content_type_encoding((content_type or b"").decode("latin-1")))
+    declared = _CONTENT_TYPE.search(content_type or b"")
+    return whatwg_codec(declared[1].decode("latin-1")) if declared else None
 
 
 def page_charset(data: bytes) -> str | None:
     """Return the codec that the first 4 KB of a page declare; None if missing or unknown."""
-    return whatwg_codec(html_body_declared_encoding(data))
+    for declared in _DECLARATION.finditer(data, 0, _DECLARED_BYTES):
+        if declared[1]:
+            return whatwg_codec(declared[1].decode("latin-1"))
+    return None
 
 
 class Decoded(NamedTuple):
@@ -155,6 +177,8 @@ def _decode_legacy(data: bytes, charset: str | None) -> Decoded:
 
 
 def _detected(data: bytes) -> str | None:
+    from charset_normalizer import from_bytes  # noqa: PLC0415  # slow to import, seldom needed
+
     best = from_bytes(data[:_MAX_DETECTION_BYTES], cp_isolation=sorted(WHATWG_CODECS)).best()
     return best.encoding if best else None
 
@@ -162,17 +186,18 @@ def _detected(data: bytes) -> str | None:
 def _declared(data: bytes, charset: str | None) -> list[str]:
     """Return the declared codecs in the order of trial.
 
-    ISO-8859-1 in the header is often a server default, so the page's declaration precedes it.
+    ISO-8859-1 in the header is often a server default, so the page's declaration precedes it. A
+    declaration of UTF-16 is wrong: such pages have been recognised by their bytes.
     """
     header = whatwg_codec(charset)
     own = page_charset(data)
     both = (own, header) if header == "cp1252" else (header, own)
-    return [encoding for encoding in dict.fromkeys(both) if encoding and encoding != "utf-8"]
+    return [name for name in dict.fromkeys(both) if name and not name.startswith("utf-")]
 
 
 def _strict(data: bytes, encoding: str) -> str | None:
     try:
-        return data.decode(encoding)
+        return data.decode(encoding, "newscrawl.euro")
     except UnicodeError:
         return None
 
@@ -182,6 +207,15 @@ def _decode(data: bytes, encoding: str) -> Decoded:
     if (text := _strict(data, encoding)) is not None:
         return Decoded(text.encode(errors="replace"), encoding, repaired=False)
     return Decoded(data.decode(encoding, errors).encode(errors="replace"), encoding, repaired=True)
+
+
+def _as_euro(error: UnicodeError) -> tuple[str, int]:
+    """Decode the euro signs of GBK and Big5, which Python's codecs do not have."""
+    if isinstance(error, UnicodeDecodeError):
+        sign = _EUROS.get(error.encoding.replace("-", ""), b"")
+        if sign and error.object.startswith(sign, error.start):
+            return "€", error.start + len(sign)
+    raise error
 
 
 def _windows_1252(data: bytes) -> str:
@@ -196,4 +230,5 @@ def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
     return _windows_1252(error.object[error.start : error.end]), error.end
 
 
+codecs.register_error("newscrawl.euro", _as_euro)
 codecs.register_error("newscrawl.windows-1252", _as_windows_1252)

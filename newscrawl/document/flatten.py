@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from newscrawl.document.rows import (
+    HEADINGS,
     HIDDEN_TAGS,
     HIDING_ATTRIBUTES,
     INVISIBLE,
@@ -91,12 +92,15 @@ class _RowsBuilder:
         in_figure = tag == "figure" or (parent is not None and parent.in_figure)
         invisible = self._read_attributes(element, row, in_figure=in_figure)
         mark = HIDDEN_TAGS.get(tag, 0)
+        if tag == "button" and parent is not None and parent.element.tag in HEADINGS:
+            mark = 0
         if mark != SCRIPT:
             inherited = parent.mark if parent else 0
             mark = inherited or mark or (INVISIBLE if invisible and row not in self._shown else 0)
         rows.by_tag.setdefault(tag, []).append(row)
         self._append(tag, "", parent, mark, 0)
-        in_link = tag == "a" or (parent is not None and parent.in_link)
+        is_link = tag == "a" and element.get("href") is not None
+        in_link = is_link or (parent is not None and parent.in_link)
         return _OpenElement(element, row, mark, in_link, in_figure, len(element))
 
     def _read_attributes(self, element: etree._Element, row: int, *, in_figure: bool) -> bool:

@@ -1,12 +1,13 @@
-"""Rules of libxml2 for the tree of a page, which precede those of HTML5.
+"""Rules for the tree of a page: those of libxml2 2.14, which precede HTML5.
 
-Found with all pairs of tags, and compared with the parser by the tests.
+Found with all pairs of tags, and compared with that version of the parser by the tests. Older versions
+have another tokenizer and build other trees of old markup.
 """
 
 from __future__ import annotations
 
 LIBXML_VERSION = (2, 14)
-"""Version of libxml2 with these rules."""
+"""Version of libxml2 with the same rules."""
 
 VOID = frozenset(
     {"area", "base", "basefont", "br", "col", "frame", "hr", "img", "input", "isindex", "link", "meta",

@@ -1,16 +1,19 @@
 """Repairs of pages that libxml2 parses differently from browsers.
 
 Without them, the article would be in a hidden element: an unclosed ``button``, the ``head``, the
-``title``, or content that React streams after the page.
+``title``, ``noscript``, a shadow root, or content that React streams after the page.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml import etree
 
     from newscrawl.document.rows import Rows
@@ -21,6 +24,26 @@ _METADATA = frozenset(
 )  # fmt: skip
 _TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
 _BODY = re.compile(r"</head\b|<body\b", re.IGNORECASE)
+_NOSCRIPT = re.compile(
+    rb"(<noscript\b[^<>]*+>)((?:[^<]++|<(?!/?noscript))*+)(?=</noscript)", re.IGNORECASE
+)
+# Elements that the end of a noscript element does not close: see html_tables.PRIORITIES.
+_UNCLOSED = tuple(
+    (
+        name,
+        re.compile(rb"<%s\b" % name, re.IGNORECASE),
+        re.compile(rb"</%s\b" % name, re.IGNORECASE),
+    )
+    for name in (b"table", b"div")
+)
+_TEMPLATE = re.compile(
+    rb"<(?P<end>/?)(?P<name>template|noscript|script)(?P<attributes>(?=[\s/>])[^>]*)>",
+    re.IGNORECASE,
+)
+_SHADOW_ROOT = re.compile(rb"\sshadowroot(?:mode)?\s*=", re.IGNORECASE)
+_TEXT_TYPE = re.compile(
+    rb"\stype\s*=\s*[\"']?text/(?:x-)?[\w.-]*(?:html|template|handlebars|tmpl)", re.IGNORECASE
+)
 # ids of placeholders for a boundary or a segment; their content has an id with "S:"
 _PLACEHOLDERS = frozenset({"B:", "P:"})
 _MAX_PLACEHOLDERS = 500  # they may be nested, and trees must stay shallow
@@ -35,6 +58,67 @@ def close_open_title(rows: Rows, utf8: bytes) -> bytes | None:
                 return _TITLE.sub(rb"\g<0></title>", utf8, count=1)
             break
     return None
+
+
+def close_noscripts(rows: Rows, utf8: bytes) -> bytes | None:
+    """Return the page with unclosed elements in ``noscript`` closed; None if there are none.
+
+    Browsers do not parse the content, libxml2 does: the rest of the page would be in it.
+    """
+    nested = sorted(row for name in ("div", "table") for row in rows.by_tag.get(name, ()))
+    if not any(
+        bisect_left(nested, row) < bisect_left(nested, rows.end[row])
+        for row in rows.by_tag.get("noscript", ())
+    ):
+        return None
+    closed = _NOSCRIPT.sub(_close_elements, utf8)
+    return closed if closed != utf8 else None
+
+
+def _close_elements(found: re.Match[bytes]) -> bytes:
+    start, content = found.groups()
+    before = after = b""
+    for name, opened, closed in _UNCLOSED:
+        missing = len(opened.findall(content)) - len(closed.findall(content))
+        after += b"</%s>" % name * missing
+        before += b"<%s>" % name * -missing
+    return start + before + content + after
+
+
+def show_shadow_roots(utf8: bytes) -> bytes:
+    """Return the page with declarative shadow roots as ``div`` elements: browsers show them."""
+    if b"shadowroot" not in utf8:
+        return utf8
+    return _as_divs(utf8, lambda _, attributes: bool(_SHADOW_ROOT.search(attributes)))
+
+
+def show_fallbacks(utf8: bytes) -> bytes:
+    """Return the page with templates and content for browsers without scripts as ``div`` elements."""
+    return _as_divs(
+        utf8, lambda name, attributes: name != b"script" or bool(_TEXT_TYPE.search(attributes))
+    )
+
+
+def _as_divs(utf8: bytes, is_wanted: Callable[[bytes, bytes], bool]) -> bytes:
+    """Return the page with those of the elements of :data:`_TEMPLATE` renamed that *is_wanted*."""
+    parts: list[bytes] = []
+    opened: list[tuple[bytes, bool]] = []
+    place = 0
+    for tag in _TEMPLATE.finditer(utf8):
+        name = tag["name"].lower()
+        if opened and opened[-1] == (b"script", False) and not (tag["end"] and name == b"script"):
+            continue  # the text of a script
+        if not tag["end"]:
+            wanted = is_wanted(name, tag["attributes"])
+            opened.append((name, wanted))
+        elif opened and opened[-1][0] == name:
+            _, wanted = opened.pop()
+        else:
+            continue
+        if wanted:
+            parts += (utf8[place : tag.start()], b"<", tag["end"], b"div", tag["attributes"], b">")
+            place = tag.end()
+    return b"".join((*parts, utf8[place:]))
 
 
 def needs_repair(rows: Rows) -> bool:

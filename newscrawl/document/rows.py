@@ -22,17 +22,21 @@ HIDDEN_TAGS = {
     **dict.fromkeys(("script", "style", "noscript", "template", "svg", "math", "iframe"), SCRIPT),
     **dict.fromkeys(("select", "option", "button", "textarea", "datalist", "input"), WIDGET),
     **dict.fromkeys(("dialog", "object", "video", "audio", "canvas"), INVISIBLE),
+    **dict.fromkeys(("rp", "rt", "rtc"), INVISIBLE),  # readings of ruby
     "head": HEAD,
 }
 """Tags of elements whose text is hidden, with the reason."""
 
-DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+"""Tags of headings; a ``button`` in one is the heading of a panel, and shown."""
+
+HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)", re.IGNORECASE)
 """Inline declaration that hides an element."""
 
 HIDING_ATTRIBUTES: Mapping[str, Callable[[str], bool]] = {
-    "hidden": lambda _: True,
+    "hidden": lambda value: value.lower() != "until-found",  # found by a search in the page
     "aria-hidden": "true".__eq__,
-    "style": lambda value: DISPLAY_NONE.search(value) is not None,
+    "style": lambda value: HIDDEN_STYLE.search(value) is not None,
 }
 """Attributes that can hide an element, with a test of their value."""
 
@@ -48,17 +52,29 @@ MAX_SHORT_TEXT = 60
 LEADING, TRAILING = 1, 2
 """Bits of ``Rows.space``."""
 
+# https://html.spec.whatwg.org/multipage/rendering.html#flow-content-3
+_BLOCK_LEVEL = """
+    address article aside blockquote body caption center dd details dir div dl dt fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main
+    menu nav ol p plaintext pre search section summary table tbody tfoot thead tr ul xmp
+"""
+BLOCK_LEVEL = frozenset(_BLOCK_LEVEL.split())
+"""Tags of block-level elements."""
+
 MAX_LABEL = 45
 """Characters of a name, a date, a button or a heading."""
 
 METADATA_TAGS = {
     "html": ("", ()),
-    "a": ("rel", ("author", "tag")),
+    "article": ("lang", ("",)),
+    "main": ("lang", ("",)),
+    "a": ("rel", ("author", "tag", "next")),
     "meta": ("", ()),
     "title": ("", ()),
     "base": ("href", ("",)),
     "time": ("datetime", ("",)),
-    "link": ("rel", ("canonical", "alternate")),
+    "abbr": ("class", ("publish", "updat", "date", "time")),
+    "link": ("rel", ("canonical", "alternate", "next")),
     "script": ("type", ("json",)),
 }
 """Tag -> (attribute, substrings of its lower-case value) of elements with metadata; "" is any."""

@@ -34,39 +34,36 @@ def _nodes(ensemble):
     return packed, new_array("i", ensemble.offset.tobytes())
 
 
-def probabilities(
-    ensemble, array.array table not None, Py_ssize_t width, *, double max_log_odds
-):
+def probabilities(ensemble, list columns not None, *, double max_log_odds):
     """See :func:`newscrawl.ensemble.ensemble.probabilities`.
 
     There are no bounds checks: :func:`newscrawl.ensemble.model_file.check` has verified that every
-    path ends at a leaf, and the caller that each row has *width* values.
+    path ends at a leaf, and the caller that there is a column per feature, all of equal length.
     """
-    cdef Py_ssize_t tree, row, count = len(table) // width, trees
-    cdef array.array packed, offsets
-    if not count:
-        return []
+    cdef Py_ssize_t tree, row, count = len(columns[0]), trees
+    cdef array.array packed, offsets, column
     packed, offsets = _nodes(ensemble)
+    cdef array.array addresses = new_array("b", bytes(sizeof(double*) * len(columns)))
+    cdef const double** values = <const double**> addresses.data.as_chars
+    for row, column in enumerate(columns):
+        values[row] = column.data.as_doubles
     cdef const Node* nodes = <const Node*> packed.data.as_chars
     cdef const Node* root
     cdef const Node* node
-    cdef const double* values
     cdef array.array sums = array.clone(_DOUBLES, count, zero=True)
     cdef double* total = sums.data.as_doubles
     cdef double base
     trees = len(offsets) - 1
     for tree in range(trees):  # outer loop: a tree stays in the processor's cache
         root = &nodes[offsets.data.as_ints[tree]]
-        values = table.data.as_doubles
         for row in range(count):
             node = root
             while node.feature >= 0:
-                if <float> values[node.feature] <= node.number:
+                if <float> values[node.feature][row] <= node.number:
                     node = &nodes[node.left]
                 else:
                     node = &nodes[node.right]
             total[row] += node.number
-            values += width
     cdef list found = []
     if ensemble.link == "mean":
         for row in range(count):

@@ -10,26 +10,27 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain
 from math import exp
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import numpy as np
-
-from newscrawl.compiled import compiled
+from newscrawl.compiled import LazyModule, compiled
 from newscrawl.ensemble import model_file
 from newscrawl.ensemble.model_file import LEAF, EnsembleData, Link, ModelError, check, schema_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
+else:
+    np = LazyModule("numpy")
 
 __all__ = [
     "LEAF",
+    "Columns",
     "Link",
     "Model",
     "ModelError",
@@ -38,6 +39,9 @@ __all__ = [
     "load_model",
     "schema_hash",
 ]
+
+Columns: TypeAlias = "Mapping[str, Sequence[float]]"
+"""Feature name -> one number for each row."""
 
 _MAX_LOG_ODDS = 500.0  # keeps exp() in its range
 _STEPS_PER_CHECK = 4  # levels between two removals of rows that have reached a leaf
@@ -97,8 +101,10 @@ class TreeEnsemble(EnsembleData):
         return ensemble
 
     @classmethod
-    def load(cls, path: Traversable, *, schema: str | None = None) -> TreeEnsemble:
-        """Read an ensemble from the file *path*.
+    def load(
+        cls, path: Traversable, *, schema: str | None = None, trusted: bool = False
+    ) -> TreeEnsemble:
+        """Read an ensemble from the file *path*; the nodes of a *trusted* one are not checked.
 
         Raises :class:`ModelError` if the file is damaged, or if its features do not have the hash
         *schema*; ``OSError`` if it cannot be read.
@@ -106,30 +112,30 @@ class TreeEnsemble(EnsembleData):
         data = path.read_bytes()
         try:
             ensemble = cls(**model_file.decode(data))
-            check(ensemble)
-        except Exception as error:  # zipfile and numpy raise many types
+            if not trusted:
+                check(ensemble)
+        except Exception as error:  # zipfile raises many types
             raise ModelError(f"{path} is not a model file, or damaged: {error}") from error
         if schema is not None and ensemble.schema_hash != schema:
             names = ", ".join(ensemble.feature_names)
             raise ModelError(f"{path} is a model for other features: {names}")
         return ensemble
 
-    def predict(self, rows: Sequence[Sequence[float]] | array[float]) -> list[float]:
-        """Return the probability of class 1 for each of *rows*.
+    def predict(self, columns: Columns) -> list[float]:
+        """Return the probability of class 1 for each row of *columns*, which has finite numbers.
 
-        A row has one finite number per feature; an array holds one row after the other. Up to
-        rounding (1e-6) the result is ``predict_proba(rows)[:, 1]`` of the scikit-learn ensemble that
-        the trees come from.
+        Columns that the ensemble does not use are ignored. Up to rounding (1e-6) the result is
+        ``predict_proba`` of the scikit-learn ensemble that the trees come from.
         """
-        width = len(self.feature_names)
-        if isinstance(rows, array):
-            table, fits = rows, len(rows) % width == 0
-        else:
-            table = array("d", chain.from_iterable(rows))
-            fits = all(len(row) == width for row in rows)
-        if not fits:
-            raise ValueError(f"rows of {width} features expected")
-        return probabilities(self, table, width)
+        if not columns:
+            return []
+        used = [
+            column if isinstance(column, array) else array("d", column)
+            for column in map(columns.__getitem__, self.feature_names)
+        ]
+        if len(set(map(len, used))) > 1:
+            raise ValueError("columns of equal length expected")
+        return probabilities(self, used)
 
     def calibrated(self, probability: float) -> float:
         """Return the share of class 1 among rows of that *probability*, by :attr:`calibration`."""
@@ -147,27 +153,25 @@ class TreeEnsemble(EnsembleData):
 
 
 @compiled("newscrawl.ensemble._ensemble", max_log_odds=_MAX_LOG_ODDS)
-def probabilities(ensemble: TreeEnsemble, table: array[float], width: int) -> list[float]:
-    """Return the probability of class 1 for each row.
-
-    *table* holds one row of *width* values after the other.
-    """
-    sums = _sum_leaves(ensemble, table, width)
+def probabilities(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[float]:
+    """Return the probability of class 1 for each row; *columns* are the features of *ensemble*."""
+    sums = _sum_leaves(ensemble, columns)
     if ensemble.link == "mean":
         return [total / ensemble.trees for total in sums]
     log_odds = (max(ensemble.base + total, -_MAX_LOG_ODDS) for total in sums)
     return [1 / (1 + exp(-value)) for value in log_odds]
 
 
-def _sum_leaves(ensemble: TreeEnsemble, table: array[float], width: int) -> list[float]:
+def _sum_leaves(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[float]:
     """Return the sum over all trees for each row: the values of the leaves that the row reaches.
 
     All rows descend all trees at once.
     """
     steps = _descent_steps(ensemble)
-    values = np.array(table, dtype=np.float32)
-    count = len(values) // width
-    leaves = node = np.tile(ensemble.offset[:-1].astype(np.intp), count)
+    table = np.array(columns, dtype=np.float32)
+    width, count = table.shape
+    values = table.ravel(order="F")
+    leaves = node = np.tile(np.asarray(ensemble.offset[:-1], np.intp), count)
     first_value = np.repeat(np.arange(count) * width, ensemble.trees)
     descending = np.arange(len(leaves))
     while len(descending):
@@ -181,7 +185,7 @@ def _sum_leaves(ensemble: TreeEnsemble, table: array[float], width: int) -> list
         descending, first_value, node = (
             descending.take(inner), first_value.take(inner), node.take(inner)
         )  # fmt: skip
-    reached = ensemble.value[leaves.reshape(-1, ensemble.trees)]
+    reached = np.asarray(ensemble.value)[leaves.reshape(-1, ensemble.trees)]
     sums: list[float] = reached.cumsum(axis=1, dtype=np.float64)[:, -1].tolist()
     return sums
 
@@ -198,12 +202,13 @@ class _DescentSteps(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _descent_steps(ensemble: TreeEnsemble) -> _DescentSteps:
-    inner = ensemble.feature != LEAF
+    feature = np.asarray(ensemble.feature)
+    inner = feature != LEAF
     nodes = np.arange(len(inner))
     children = [np.where(inner, child, nodes) for child in (ensemble.right, ensemble.left)]
     return _DescentSteps(
-        np.where(inner, ensemble.feature, 0).astype(np.intp),
-        ensemble.threshold,
+        np.where(inner, feature, 0).astype(np.intp),
+        np.asarray(ensemble.threshold),
         np.stack(children, axis=1).astype(np.intp).ravel(),
         inner,
     )
@@ -232,7 +237,11 @@ def load_model(file: str, features: tuple[str, ...], folder: Path | None = None)
     Raises :class:`ModelError`, also if its features differ from *features*, and ``OSError``.
     """
     source = folder or files("newscrawl") / "models"
-    return Model(TreeEnsemble.load(source / file, schema=schema_hash(features)), file)
+    # The check takes longer than the extraction of a page; a test checks those of the package.
+    ensemble = TreeEnsemble.load(
+        source / file, schema=schema_hash(features), trusted=folder is None
+    )
+    return Model(ensemble, file)
 
 
 def _rounded_down(threshold: NDArray[Any]) -> NDArray[np.float32]:

@@ -8,31 +8,45 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import sys
 import zipfile
+from array import array
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-import numpy as np
+from newscrawl.compiled import LazyModule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from numpy.typing import NDArray
 
+    Numbers: TypeAlias = NDArray[Any] | array[Any]
+    """numpy's arrays in training, Python's in extraction, which does not import numpy."""
+else:
+    np = LazyModule("numpy")
 
 LEAF = -1
 """Value of ``feature`` for leaves."""
 
 _FORMAT = "newscrawl forest 1"
+# The type of each column in numpy's files, and of Python's arrays.
 _DTYPES = {
-    "feature": np.int16,
-    "threshold": np.float32,
-    "left": np.int32,
-    "right": np.int32,
-    "value": np.float32,
-    "offset": np.int32,
+    "feature": ("<i2", "h"),
+    "threshold": ("<f4", "f"),
+    "left": ("<i4", "i"),
+    "right": ("<i4", "i"),
+    "value": ("<f4", "f"),
+    "offset": ("<i4", "i"),
 }
+# The format of one array: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\0..\{'descr': '([^']+)', 'fortran_order': False, 'shape': \(\d*,?\), \} *\n",
+    re.DOTALL,
+)
 # The earliest time of the zip format: equal models give equal files.
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
@@ -54,14 +68,14 @@ class EnsembleData:
     #: sites whose pages the model was trained on, sorted
     sites: tuple[str, ...]
     #: tested feature of each node of all trees; :data:`LEAF` for a leaf
-    feature: NDArray[np.int16]
-    threshold: NDArray[np.float32]
+    feature: Numbers
+    threshold: Numbers
     #: child nodes
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    value: NDArray[np.float32]
+    left: Numbers
+    right: Numbers
+    value: Numbers
     #: root of each tree, then the number of nodes
-    offset: NDArray[np.int32]
+    offset: Numbers
     #: increasing (probability, share of class 1 among rows of that probability); empty: identity
     calibration: tuple[tuple[float, float], ...] = ()
     link: Link = "mean"
@@ -77,18 +91,18 @@ class EnsembleData:
 def decode(data: bytes) -> dict[str, Any]:
     """Return the fields of the ensemble in the file contents *data*, without validation.
 
-    Raises ``ValueError`` for another format, and the errors of zipfile and numpy.
+    Raises ``ValueError`` for another format, and the errors of zipfile.
     """
     if not data.startswith(b"PK"):
         raise ValueError("not an .npz file")
-    with np.load(BytesIO(data), allow_pickle=False) as arrays:
-        about = json.loads(str(arrays["about"]))
+    with zipfile.ZipFile(BytesIO(data)) as arrays:
+        dtype, about_text = _read_npy(arrays, "about")
+        if not dtype.startswith("<U"):
+            raise ValueError(f"'about' has dtype {dtype}")
+        about = json.loads(about_text.decode("utf-32-le"))
         if about["format"] != _FORMAT:
             raise ValueError(f"format is {about['format']!r}, expected {_FORMAT!r}")
-        nodes = {name: arrays[name] for name in _DTYPES}
-    for name, dtype in _DTYPES.items():
-        if nodes[name].dtype != dtype:
-            raise ValueError(f"{name!r} has dtype {nodes[name].dtype}")
+        nodes = {name: _column(arrays, name, *types) for name, types in _DTYPES.items()}
     if about["schema"] != schema_hash(about["features"]):
         raise ValueError("the hash does not match the features")
     curve = about.get("calibration", ())
@@ -99,6 +113,25 @@ def decode(data: bytes) -> dict[str, Any]:
         "link": about.get("link", "mean"),
         "base": float(about.get("base", 0.0)),
     }
+
+
+def _read_npy(arrays: zipfile.ZipFile, name: str) -> tuple[str, bytes]:
+    """Return the dtype and the data of the array *name*."""
+    data = arrays.read(f"{name}.npy")
+    start = _NPY.match(data)
+    if not start:
+        raise ValueError(f"{name!r} is not an array of one dimension")
+    return start[1].decode(), data[start.end() :]
+
+
+def _column(arrays: zipfile.ZipFile, name: str, dtype: str, code: str) -> array[Any]:
+    found, data = _read_npy(arrays, name)
+    if found != dtype:
+        raise ValueError(f"{name!r} has dtype {found}")
+    column: array[Any] = array(code, data)
+    if sys.byteorder == "big":
+        column.byteswap()
+    return column
 
 
 def encode(ensemble: EnsembleData) -> bytes:
@@ -113,11 +146,11 @@ def encode(ensemble: EnsembleData) -> bytes:
     if ensemble.link != "mean":
         about |= {"link": ensemble.link, "base": ensemble.base}
     arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
-    arrays |= {name: getattr(ensemble, name) for name in _DTYPES}
+    arrays |= {name: np.asarray(getattr(ensemble, name)) for name in _DTYPES}
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
-        for name, array in arrays.items():
-            archive.writestr(_member(name), _npy(array), compresslevel=9)
+        for name, values in arrays.items():
+            archive.writestr(_member(name), _npy(values), compresslevel=9)
     return data.getvalue()
 
 
@@ -129,31 +162,29 @@ def schema_hash(feature_names: Iterable[str]) -> str:
 def check(ensemble: EnsembleData) -> None:
     """Raise :class:`ModelError` unless every path ends at a leaf of its own tree."""
     size = len(ensemble.feature)
-    columns = (ensemble.feature, ensemble.threshold, ensemble.left, ensemble.right, ensemble.value)
-    if any(column.shape != (size,) for column in columns) or ensemble.offset.ndim != 1:
+    feature, threshold, left, right, value, offset = (
+        np.asarray(getattr(ensemble, name)) for name in _DTYPES
+    )
+    columns = (feature, threshold, left, right, value)
+    if any(column.shape != (size,) for column in columns) or offset.ndim != 1:
         raise ModelError("arrays of different lengths")
-    sizes = np.diff(ensemble.offset)
-    if (
-        not len(sizes)
-        or ensemble.offset[0] != 0
-        or ensemble.offset[-1] != size
-        or (sizes < 1).any()
-    ):
+    sizes = np.diff(offset)
+    if not len(sizes) or offset[0] != 0 or offset[-1] != size or (sizes < 1).any():
         raise ModelError("tree offsets do not match the nodes")
-    if (ensemble.feature < LEAF).any() or (ensemble.feature >= len(ensemble.feature_names)).any():
+    if (feature < LEAF).any() or (feature >= len(ensemble.feature_names)).any():
         raise ModelError("feature index out of range")
     if ensemble.link not in get_args(Link):
         raise ModelError(f"unknown link {ensemble.link!r}")
-    if not np.isfinite([*ensemble.value, ensemble.base]).all():
+    if not np.isfinite([*value, ensemble.base]).all():
         raise ModelError("leaf values are not finite")
-    if ensemble.link == "mean" and not ((ensemble.value >= 0) & (ensemble.value <= 1)).all():
+    if ensemble.link == "mean" and not ((value >= 0) & (value <= 1)).all():
         raise ModelError("probabilities outside 0..1")
     curve = np.asarray(ensemble.calibration, dtype=np.float64).reshape(-1, 2)
     if not ((curve >= 0) & (curve <= 1)).all() or (np.diff(curve, axis=0) < 0).any():
         raise ModelError("calibration does not increase")
-    (inner,) = np.nonzero(ensemble.feature != LEAF)
-    after = np.repeat(ensemble.offset[1:], sizes)[inner]
-    for child in (ensemble.left[inner], ensemble.right[inner]):
+    (inner,) = np.nonzero(feature != LEAF)
+    after = np.repeat(offset[1:], sizes)[inner]
+    for child in (left[inner], right[inner]):
         if (child <= inner).any() or (child >= after).any():
             raise ModelError("child nodes before their parents")
 
@@ -165,7 +196,7 @@ def _member(name: str) -> zipfile.ZipInfo:
     return info
 
 
-def _npy(array: NDArray[Any]) -> bytes:
+def _npy(values: NDArray[Any]) -> bytes:
     data = BytesIO()
-    np.lib.format.write_array(data, array, allow_pickle=False)
+    np.lib.format.write_array(data, values, allow_pickle=False)
     return data.getvalue()

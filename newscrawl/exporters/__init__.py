@@ -1,4 +1,4 @@
-"""Item exporters: Parquet and spreadsheet-safe CSV.
+"""Feeds: Parquet, spreadsheet-safe CSV, XML, and files that several crawls write.
 
 The Parquet exporter is imported when it is used, since pyarrow is optional.
 """
@@ -8,12 +8,20 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.exporters.clean_xml import CleanXmlItemExporter
+from newscrawl.exporters.feed_files import FeedFileStorage
 from newscrawl.exporters.safe_csv import SafeCsvItemExporter
 
 if TYPE_CHECKING:
     from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
 
-__all__ = ["ARTICLE_COLUMNS", "ParquetItemExporter", "SafeCsvItemExporter"]
+__all__ = [
+    "ARTICLE_COLUMNS",
+    "CleanXmlItemExporter",
+    "FeedFileStorage",
+    "ParquetItemExporter",
+    "SafeCsvItemExporter",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -63,6 +63,8 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "breadcrumbs": pa.list_(_struct("name", "url")),
     "kind": pa.string(),
     "paywalled": pa.bool_(),
+    "pages": pa.int32(),
+    "next_pages": pa.list_(pa.string()),
     "style_complete": pa.bool_(),
     "fetched_at": _INSTANT,
     "evidence": pa.map_(pa.string(), _EVIDENCE),
@@ -100,7 +102,8 @@ class ParquetItemExporter(BaseItemExporter):
 
     *compression* is a codec of pyarrow (``zstd``, ``snappy``, ``gzip``, ``none``). Up to *group_rows*
     items, or about *group_bytes* bytes, are held in memory. A Parquet file is only readable once it
-    is finished; ``FEED_EXPORT_BATCH_ITEM_COUNT`` limits the loss of a crash.
+    is finished; ``FEED_EXPORT_BATCH_ITEM_COUNT`` limits the loss of a crash. Raises ``ValueError``
+    if *file* has content already.
     """
 
     def __init__(
@@ -113,6 +116,8 @@ class ParquetItemExporter(BaseItemExporter):
         **kwargs: Any,
     ) -> None:
         super().__init__(dont_fail=True, **kwargs)
+        if file.seekable() and file.tell():
+            raise ValueError(f"{getattr(file, 'name', 'a Parquet file')} cannot be appended to")
         self._file = file
         self._compression = compression
         self._group_rows = group_rows

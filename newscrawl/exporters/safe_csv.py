@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date, time
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from itemadapter import is_item
@@ -37,7 +38,8 @@ def escape_formula(cell: str) -> str:
 class SafeCsvItemExporter(exporters.CsvItemExporter):
     """Scrapy's CSV exporter with formulas escaped, since sites control the cells.
 
-    An existing file gets no second header. *formulas* leaves them unescaped; its default is ``NEWSCRAWL_CSV_FORMULAS``.
+    Dates are ISO 8601. An existing file gets no second header. *formulas* leaves formulas
+    unescaped; its default is ``NEWSCRAWL_CSV_FORMULAS``.
     """
 
     def __init__(self, file: IO[bytes], *, formulas: bool = False, **kwargs: Any) -> None:
@@ -59,6 +61,8 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
         if any(map(is_item, values)):
             value = self._json.encode(value)
         cell = super().serialize_field(field, name, value)
+        if isinstance(cell, date | time):
+            return cell.isoformat()
         if self._formulas or cell is None or isinstance(cell, int | float):
             return cell
         if isinstance(cell, bytes):

@@ -9,8 +9,8 @@ from typing import Any
 from newscrawl.items import Article
 from newscrawl.text import without_controls
 
-_UNCHANGED = frozenset({"url", "evidence", "body_markdown", "body_html"})
-"""Fields that are not texts of the page, and markup, whose text is cleaned before it is escaped."""
+_UNCHANGED = frozenset({"evidence", "body_markdown", "body_html"})
+"""Names of sources, and markup, whose text is cleaned before it is escaped."""
 _FIELDS = tuple(field.name for field in fields(Article) if field.name not in _UNCHANGED)
 
 

@@ -10,12 +10,15 @@ from newscrawl.body.classifier import BodyModels, body_candidates, choose_blocks
 from newscrawl.body.comments import comment_rows
 from newscrawl.body.nce import find_region
 from newscrawl.body.nce import find_title as find_nce_title
+from newscrawl.extraction.embedded_article import find_embedded_article
 from newscrawl.extraction.method import MethodResult
 from newscrawl.extraction.published_methods import nce_evidence, nce_headline
-from newscrawl.fields.attributes import evaluated_rows
-from newscrawl.fields.metadata.embedded_article import find_embedded_article
-from newscrawl.fields.titles.title_features import find_candidates
-from newscrawl.fields.titles.title_model import find_headline, load_title_model
+from newscrawl.fields import (
+    evaluated_rows,
+    find_candidates,
+    find_headline,
+    load_title_model,
+)
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from newscrawl.ensemble.ensemble import Model
     from newscrawl.extraction.method import ExtractOptions, PageContext
-    from newscrawl.fields.titles.title import Headline
+    from newscrawl.fields import Headline
 
 PAGE_DATA_CONFIDENCE = 0.9
 """Confidence in a body from the embedded data of a page; an estimate."""
@@ -68,7 +71,14 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     if page.trace is not None:
         page.trace.block_candidates, page.trace.block_choice = candidates, choice
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
-    text = find_embedded_article(document, choice.rows)
+    stated = page.metadata
+    text = find_embedded_article(
+        document,
+        choice.rows,
+        [*(found.text for found in stated.titles), document.title, title.text if title else ""],
+        [found.text for found in stated.descriptions],
+        [page.url, stated.canonical_url],
+    )
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
     elif not choice.rows:  # the whole page is in excluded regions

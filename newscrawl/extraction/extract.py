@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
@@ -19,34 +19,41 @@ from newscrawl.extraction.body_structure import body_blocks, text_blocks
 from newscrawl.extraction.control_characters import remove_controls
 from newscrawl.extraction.method import ExtractOptions, PageContext
 from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, UnknownMethodError, get_method
-from newscrawl.fields.dates.decide import decide
-from newscrawl.fields.dates.evidence import gather, metadata_evidence
-from newscrawl.fields.dates.local_zone import site_zones
-from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
-from newscrawl.fields.kind.page_kind import page_kind
-from newscrawl.fields.kind.paywall import PAYWALL_CONFIDENCE, shows_paywall
-from newscrawl.fields.metadata.bylines import find_byline
-from newscrawl.fields.metadata.description import choose_description, description_confidence
-from newscrawl.fields.metadata.language import DETECTED, detect_language
-from newscrawl.fields.metadata.metadata import CONFIDENCE, read_metadata
-from newscrawl.fields.titles.title import title_rows
+from newscrawl.fields import (
+    BARRIER_CONFIDENCE,
+    ExtractedFields,
+    detect_language,
+    find_authors,
+    find_barrier,
+    find_description,
+    find_further_pages,
+    find_paywall,
+    kind_features,
+    page_dates,
+    page_kind,
+    read_metadata,
+    title_rows,
+)
 from newscrawl.items import Article, Evidence
-from newscrawl.text import without_controls, words
+from newscrawl.text import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from newscrawl.css.sheets.sheet import Sheet
+    from newscrawl.css import Sheet
     from newscrawl.document.document import Document
     from newscrawl.extraction.body_structure import BodyBlock, BodyTable
-    from newscrawl.extraction.method import MethodResult
+    from newscrawl.extraction.method import Method, MethodResult
     from newscrawl.extraction.trace import Trace
-    from newscrawl.fields.dates.decide import PublicationDate
+    from newscrawl.items import ArticleKind
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
 
 DOUBTFUL_CONFIDENCE = 0.1
 """Confidence in a body that consists of boilerplate; an estimate."""
+
+MAX_BARRIER_BODY = 6000
+"""Characters of a body up to which the page may be shown in place of a story."""
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
@@ -58,7 +65,7 @@ def extract(
     encoding: str | None = None,
     fetched_at: datetime | None = None,
     stylesheets: Mapping[str, str | Sheet] | None = None,
-    method: str = DEFAULT_METHOD,
+    method: str | Method = DEFAULT_METHOD,
     options: ExtractOptions | None = None,
     trace: Trace | None = None,
 ) -> Article:
@@ -67,70 +74,27 @@ def extract(
     *html* is the page fetched from *url* as bytes (recommended) or text, *encoding* the charset of
     the HTTP header. Dates after *fetched_at* are ignored; the default is now, naive values are UTC.
     *stylesheets* maps URLs to style sheets, as text or parsed: those that
-    :func:`~newscrawl.css.sheet_links.sheet_urls` returns and their imports. None: styles are not used.
-    *method* is a name in :data:`METHODS`. *trace* receives intermediate results.
+    :func:`~newscrawl.css.sheet_urls` returns and their imports. None: styles are not used.
+    *method* is a method or its name (:func:`~newscrawl.extraction.methods.get_method`). *trace*
+    receives intermediate results.
 
-    Raises :class:`~newscrawl.document.document.DocumentError` if the input is not an HTML page,
-    :class:`UnknownMethodError`, and with method ``v-wrapper``
-    :class:`~newscrawl.visual.geometry.GeometryError`.
+    Raises :class:`~newscrawl.document.document.DocumentError` if the input is not an HTML page
+    and :class:`UnknownMethodError`.
     """
+    chosen = get_method(method) if isinstance(method, str) else method
     options = options or _DEFAULT_OPTIONS
-    article, document, features = _extract(
-        html,
-        url,
-        encoding,
-        fetched_at,
-        stylesheets=stylesheets,
-        method=method,
-        options=options,
-        trace=trace,
-    )
-    article.kind, confidence = page_kind(document, features, threshold=options.article_threshold)
-    article.evidence["kind"] = Evidence("page", confidence)
-    remove_controls(article)
-    return article
-
-
-def extract_features(
-    html: bytes,
-    url: str | None = None,
-    *,
-    fetched_at: datetime | None = None,
-    options: ExtractOptions = _DEFAULT_OPTIONS,
-) -> list[float]:
-    """Return the features of the page kind classifier, as :func:`extract` computes them."""
-    return _extract(html, url, None, fetched_at, options=options).kind_features
-
-
-class _Extracted(NamedTuple):
-    #: without its kind
-    article: Article
-    document: Document
-    #: features of the page kind classifier
-    kind_features: list[float]
-
-
-def _extract(
-    html: bytes | str,
-    url: str | None,
-    encoding: str | None,
-    fetched_at: datetime | None,
-    *,
-    stylesheets: Mapping[str, str | Sheet] | None = None,
-    method: str = DEFAULT_METHOD,
-    options: ExtractOptions,
-    trace: Trace | None = None,
-) -> _Extracted:
-    chosen = get_method(method)
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
+
+    # 1. The page as a table of rows, without what the method does not read.
     parsed = parse_document(
         html, encoding, scripts=chosen.needs_scripts, media=bool(options.formats)
     )
     document = chosen.prepare(parsed, comments=not options.remove_comments)
+
+    # 2. What the page states about itself.
     metadata = read_metadata(document, url, fetched_at)
-    page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store, trace)
     article = Article(
         url=url,
         canonical_url=metadata.canonical_url,
@@ -146,139 +110,74 @@ def _extract(
         evidence=dict(metadata.evidence),
         flags=list(document.flags),
     )
+
+    # 3. Title and blocks of the body, by the method.
+    page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store, trace)
     result = chosen.find(page, options)
-    if trace is not None:
-        trace.parsed, trace.document = parsed, document
-        trace.title_row = result.title.row if result.title is not None else None
-    _set_title(article, result)
+    if result.title is not None:
+        article.title, article.evidence["title"] = result.title.text, result.title.evidence
+    article.style_complete = None if stylesheets is None else page.styles.complete
+
+    # 4. Dates: those of the method, or from all evidence of the page.
+    _set_dates(article, page, result, standalone=chosen.standalone)
+
+    # 5. Body: the blocks as text and in the requested formats.
     if chosen.standalone:
-        _set_dates(article, result.date, result.modified)
         _set_body(article, page, result, options)
     else:
-        _decide_dates(article, page, result)
         _select_body(article, page, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
         article.body = ""
         article.evidence.pop("body", None)
         set_formats(article, (), document, options.formats)
-    if article.paywalled is None and shows_paywall(document, result.roots):
-        article.paywalled, article.evidence["paywalled"] = (
-            True,
-            Evidence("shown", PAYWALL_CONFIDENCE),
-        )
-    article.style_complete = None if stylesheets is None else page.styles.complete
-    # The classifier is trained on the findings of the default method.
-    found = _findings(article, result) if method == DEFAULT_METHOD else None
+
+    # 6. Paywall, where the page does not state it.
+    if article.paywalled is None and (paywall := find_paywall(document, result.roots)):
+        article.paywalled, article.evidence["paywalled"] = True, paywall
+
+    # 7. Kind of page; the classifier is trained on the findings of the default method.
+    found = _findings(article, result) if chosen.name == DEFAULT_METHOD else None
     features = kind_features(document, found)
+    article.kind, article.evidence["kind"] = _kind(article, parsed, document, features, options)
+
+    # 8. Fields that depend on title and body.
     _set_description(article, page, result)
-    if article.language is None:
-        _detect_language(article)
+    if article.language is None and (language := detect_language(article.body)):
+        article.language, article.evidence["language"] = language
     if not article.authors:
-        _find_authors(article, page, result, with_byline=not chosen.standalone)
-    return _Extracted(article, document, features)
+        _set_authors(article, page, result, with_byline=not chosen.standalone)
 
+    if url and article.kind == "article" and article.body and result.roots:
+        article.next_pages = find_further_pages(document, result.roots, url)
 
-def _find_authors(
-    article: Article, page: PageContext, result: MethodResult, *, with_byline: bool
-) -> None:
-    """Set the authors of a page that states no people: of a byline, or the site."""
-    byline = None
-    if with_byline:
-        byline = find_byline(page.document, _title_row(page.document, result))
-    if byline is not None:
-        article.authors, source = byline
-        confidence = CONFIDENCE["authors"][source]
-        article.evidence["authors"] = Evidence(source, confidence)
-    elif page.metadata.site_authors is not None:
-        article.authors, source = page.metadata.site_authors
-        confidence = CONFIDENCE["authors"]["site"]
-        article.evidence["authors"] = Evidence(f"site:{source}", confidence)
-
-
-def _set_description(article: Article, page: PageContext, result: MethodResult) -> None:
-    """Set the description from those of the page, except one that repeats the title."""
-    title = words(article.title or "")
-    stated = [text for text in page.metadata.descriptions if words(text.text) != title]
-    title_row, body_row = _title_row(page.document, result), min(result.roots, default=0)
-    found = choose_description(stated, page.document, title_row, article.body, body_row)
-    if found is not None:
-        article.description = found.text
-        article.evidence["description"] = Evidence(found.source, description_confidence(found))
-
-
-def _detect_language(article: Article) -> None:
-    found = detect_language(article.body)
-    if found is not None:
-        article.language, probability = found
-        article.evidence["language"] = Evidence(DETECTED, probability)
-
-
-def _title_row(document: Document, result: MethodResult) -> int:
-    """Return the row of the title, of the first ``h1`` or of the body."""
-    if result.title is not None and result.title.row is not None:
-        return result.title.row
-    return next(iter((*document.rows_of("h1"), *result.roots)), 0)
-
-
-def _findings(article: Article, result: MethodResult) -> ExtractedFields:
-    return ExtractedFields(
-        result.roots,
-        article.evidence.get("body"),
-        result.title,
-        article.evidence.get("date"),
-        len(article.authors),
-        result.text,
-    )
-
-
-def _set_title(article: Article, result: MethodResult) -> None:
-    if result.title is not None:
-        article.title, article.evidence["title"] = result.title.text, result.title.evidence
+    # 9. Texts without control characters.
+    remove_controls(article)
+    if trace is not None:
+        trace.parsed, trace.document, trace.kind_features = parsed, document, features
+        trace.title_row = result.title.row if result.title is not None else None
+    return article
 
 
 def _set_dates(
-    article: Article, published: PublicationDate | None, modified: PublicationDate | None
+    article: Article, page: PageContext, result: MethodResult, *, standalone: bool
 ) -> None:
+    published, modified = result.date, result.modified
+    if not standalone:
+        found = page_dates(
+            page.document,
+            page.metadata,
+            result.roots if result.region is None else result.region,
+            result.title.row if result.title else None,
+            url=page.url,
+            fetched_at=page.fetched_at,
+        )
+        published, modified = found.published, found.modified
+        if page.trace is not None:
+            page.trace.dates = found.evidence
     if published is not None:
         article.date, article.date_raw, article.evidence["date"] = published
     if modified is not None:
         article.date_modified, _, article.evidence["date_modified"] = modified
-
-
-def _set_body(
-    article: Article, page: PageContext, result: MethodResult, options: ExtractOptions
-) -> None:
-    document = page.document
-    if page.trace is not None:
-        page.trace.roots, page.trace.skipped = result.roots, result.skipped
-    blocks: list[BodyBlock | BodyTable] = []
-    if result.text is not None:
-        article.body = without_controls(result.text)
-        blocks = text_blocks(article.body) if options.formats else []
-    elif options.formats:
-        article.body, blocks = body_blocks(document, result.roots, result.skipped, article.url)
-    else:
-        article.body = render(document, result.roots, result.skipped)
-    if article.body:
-        article.evidence["body"] = result.evidence
-    set_formats(article, blocks if article.body else (), document, options.formats)
-
-
-def _decide_dates(article: Article, page: PageContext, result: MethodResult) -> None:
-    """Set the dates from all evidence of the page."""
-    published = gather(
-        page.document,
-        page.metadata,
-        result.roots if result.region is None else result.region,
-        result.title.row if result.title else None,
-        url=page.url,
-        fetched_at=page.fetched_at,
-    )
-    modified = metadata_evidence(page.metadata.modified)
-    if page.trace is not None:
-        page.trace.dates = published
-    zones = site_zones(page.url, page.metadata.language)
-    _set_dates(article, decide(published, modified, zones), decide(modified, site=zones))
 
 
 def _select_body(
@@ -312,3 +211,77 @@ def _select_body(
         doubtful = Evidence(result.evidence.source, DOUBTFUL_CONFIDENCE)
         whole_blocks = result._replace(evidence=doubtful, skipped=frozenset())
         _set_body(article, page, whole_blocks, options)
+
+
+def _set_body(
+    article: Article, page: PageContext, result: MethodResult, options: ExtractOptions
+) -> None:
+    document = page.document
+    if page.trace is not None:
+        page.trace.roots, page.trace.skipped = result.roots, result.skipped
+    blocks: list[BodyBlock | BodyTable] = []
+    if result.text is not None:
+        article.body = without_controls(result.text)
+        blocks = text_blocks(article.body) if options.formats else []
+    elif options.formats:
+        article.body, blocks = body_blocks(document, result.roots, result.skipped, article.url)
+    else:
+        article.body = render(document, result.roots, result.skipped)
+    if article.body:
+        article.evidence["body"] = result.evidence
+    set_formats(article, blocks if article.body else (), document, options.formats)
+
+
+def _kind(
+    article: Article,
+    parsed: Document,
+    document: Document,
+    features: dict[str, float],
+    options: ExtractOptions,
+) -> tuple[ArticleKind, Evidence]:
+    if len(article.body) <= MAX_BARRIER_BODY:
+        barrier = find_barrier(parsed, features, article.url, body=article.body)
+        if barrier is not None:
+            return "other", Evidence(barrier, BARRIER_CONFIDENCE)
+    kind, confidence = page_kind(document, features, threshold=options.article_threshold)
+    return kind, Evidence("page", confidence)
+
+
+def _findings(article: Article, result: MethodResult) -> ExtractedFields:
+    return ExtractedFields(
+        result.roots,
+        article.evidence.get("body"),
+        result.title,
+        article.evidence.get("date"),
+        len(article.authors),
+        result.text,
+    )
+
+
+def _set_description(article: Article, page: PageContext, result: MethodResult) -> None:
+    found = find_description(
+        page.metadata.descriptions,
+        page.document,
+        title=article.title,
+        title_row=_title_row(page.document, result),
+        body=article.body,
+        body_row=min(result.roots, default=0),
+    )
+    if found is not None:
+        article.description, article.evidence["description"] = found
+
+
+def _set_authors(
+    article: Article, page: PageContext, result: MethodResult, *, with_byline: bool
+) -> None:
+    start = _title_row(page.document, result) if with_byline else None
+    found = find_authors(page.document, page.metadata, start)
+    if found is not None:
+        article.authors, article.evidence["authors"] = found
+
+
+def _title_row(document: Document, result: MethodResult) -> int:
+    """Return the row of the title, of the first ``h1`` or of the body."""
+    if result.title is not None and result.title.row is not None:
+        return result.title.row
+    return next(iter((*document.rows_of("h1"), *result.roots)), 0)

@@ -10,24 +10,19 @@ from newscrawl.body.comments import comment_rows, without_comments
 from newscrawl.body.excluded_regions import reveal_hidden_article
 from newscrawl.body.nce import NceParameters
 from newscrawl.body.parts import DEFAULT_PARTS, Part
-from newscrawl.css.cascade.style import Stylesheets
-from newscrawl.fields.kind.page_kind import KIND_THRESHOLD
+from newscrawl.css import Stylesheets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from newscrawl.css.sheets.sheet import Sheet
-    from newscrawl.css.sheets.sheet_store import SheetStore
+    from newscrawl.css import Sheet, SheetStore
     from newscrawl.document.document import Document
     from newscrawl.extraction.body_formats import BodyFormat
     from newscrawl.extraction.trace import Trace
-    from newscrawl.fields.dates.decide import PublicationDate
-    from newscrawl.fields.metadata.metadata import Metadata
-    from newscrawl.fields.titles.title import Headline
+    from newscrawl.fields import Headline, Metadata, PublicationDate
     from newscrawl.items import Evidence
-    from newscrawl.visual.geometry import PageGeometry
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +43,11 @@ class ExtractOptions:
     min_body_chars: int = 0
     #: cache of parsed style sheets, those in pages included
     sheet_store: SheetStore | None = None
-    #: probability from which a page is an article
-    article_threshold: float = KIND_THRESHOLD
+    #: probability from which a page is an article; None:
+    #: ``KIND_THRESHOLD``
+    article_threshold: float | None = None
     #: folder of the models; None: those of the package
     models: Path | None = None
-    #: geometry of the rendered page, for method ``v-wrapper``
-    geometry: PageGeometry | None = None
 
 
 @dataclass
@@ -115,8 +109,6 @@ class Method:
     load_models: Callable[[Path | None], TrainedModels] | None = None
     #: computed styles are required
     needs_style: bool = False
-    #: the geometry of the rendered page is required
-    needs_geometry: bool = False
     #: the text of scripts is required: CoreEx before it removed them
     needs_scripts: bool = False
     #: readers' comments are hidden before the method runs; see the module

@@ -9,27 +9,22 @@ words, and CoreEx and ECON have no comment removal.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache
 
-from newscrawl.body.coreex import VARIANTS as COREEX_VARIANTS
-from newscrawl.body.econ import EconParameters
 from newscrawl.extraction.default_method import find_by_models, load_default_models
 from newscrawl.extraction.method import Method
 from newscrawl.extraction.published_methods import (
-    ECON_LITERAL_CONFIDENCE,
     find_by_cardoso,
     find_by_coreex,
     find_by_econ,
     find_by_nce,
-    find_by_v_wrapper,
     find_in_metadata,
 )
 from newscrawl.fields import cardoso
-from newscrawl.visual.v_wrapper import load_visual_models
 
 
 class UnknownMethodError(ValueError):
-    """The name is not in :data:`METHODS`."""
+    """No method has this name."""
 
 
 DEFAULT_METHOD = "newscrawl"
@@ -46,25 +41,7 @@ METHODS: dict[str, Method] = {
         ),
         Method("nce", find_by_nce),
         Method("coreex", find_by_coreex),
-        *(
-            Method(
-                f"coreex:{variant}",
-                partial(find_by_coreex, parameters=parameters, variant=variant),
-                needs_scripts=not parameters.remove_scripts,
-                whole_subtrees=True,
-            )
-            for variant, parameters in COREEX_VARIANTS.items()
-        ),
         Method("econ", find_by_econ),
-        Method(
-            "econ:literal",
-            partial(
-                find_by_econ,
-                parameters=EconParameters.LITERAL,
-                confidence=ECON_LITERAL_CONFIDENCE,
-            ),
-            whole_subtrees=True,
-        ),
         Method(
             "cardoso",
             find_by_cardoso,
@@ -73,31 +50,32 @@ METHODS: dict[str, Method] = {
             standalone=True,
         ),
         Method("metadata", find_in_metadata, standalone=True),
-        Method(
-            "v-wrapper",
-            find_by_v_wrapper,
-            load_models=load_visual_models,
-            needs_geometry=True,
-            standalone=True,
-        ),
     )
 }
-"""Methods by name; ``scrapy evaluate`` and ``NEWSCRAWL_METHOD`` use the same names."""
+"""Methods by name; ``newscrawl evaluate`` and ``NEWSCRAWL_METHOD`` use the same names."""
 
-PAGE_METHODS = {name: method for name, method in METHODS.items() if not method.needs_geometry}
-"""Methods that need the page alone, not rendered. Those that are trained have packaged models."""
 
-TRAINED_METHODS = {
-    name: method.load_models for name, method in METHODS.items() if method.load_models
-}
-"""Name -> function that loads the models, of the methods that have some. They are evaluated on sites
-that the models have not seen."""
+@cache
+def _registered() -> dict[str, Method]:
+    from importlib.metadata import entry_points  # noqa: PLC0415  # slow to import
+
+    points = entry_points(group="newscrawl_methods")
+    return {method.name: method for point in points for method in point.load()}
+
+
+def available_methods() -> dict[str, Method]:
+    """Return :data:`METHODS` and those that installed packages register, by name.
+
+    An entry point of the group ``newscrawl_methods`` is an iterable of
+    :class:`~newscrawl.extraction.method.Method`.
+    """
+    return METHODS | _registered()
 
 
 def get_method(name: str) -> Method:
     """Return the method with this *name*. Raises :class:`UnknownMethodError`."""
-    try:
-        return METHODS[name]
-    except KeyError:
-        known = ", ".join(sorted(METHODS))
-        raise UnknownMethodError(f"unknown method {name!r}; expected one of: {known}") from None
+    found = METHODS.get(name) or _registered().get(name)
+    if found is None:
+        known = ", ".join(sorted(available_methods()))
+        raise UnknownMethodError(f"unknown method {name!r}; expected one of: {known}")
+    return found

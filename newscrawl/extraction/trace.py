@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from newscrawl.body.classifier import BlockChoice, CandidateBlocks
     from newscrawl.body.nce import Region
     from newscrawl.document.document import Document
-    from newscrawl.fields.dates.evidence import DateEvidence
-    from newscrawl.fields.titles.title_features import TitleCandidates
+    from newscrawl.fields import DateEvidence, TitleCandidates
 
 
 @dataclass(slots=True)
@@ -35,6 +34,8 @@ class Trace:
     block_choice: BlockChoice | None = None
     #: evidence of the publication date, in order of trust
     dates: list[DateEvidence] = field(default_factory=list)
+    #: features of the page kind classifier
+    kind_features: Mapping[str, float] = field(default_factory=dict)
     #: row of the element that shows the title
     title_row: int | None = None
     #: roots of the subtrees that the body was rendered from

@@ -1,1 +1,73 @@
-"""Fields other than the body: metadata, title, date, page kind."""
+"""Fields of an article besides its body, from the rows and the structured data of a page.
+
+:func:`read_metadata` reads what the page states; :func:`find_candidates` and :func:`choose_title`
+find the title, :func:`page_dates` the dates, :func:`page_kind` the kind of page by its
+:func:`kind_features`. The attributes of text nodes in the papers are :class:`TextNodes`, their
+classifiers :mod:`~newscrawl.fields.cardoso`.
+"""
+
+from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.dates.decide import PageDates, PublicationDate, decide, page_dates
+from newscrawl.fields.dates.evidence import DateEvidence, metadata_evidence
+from newscrawl.fields.further_pages import find_further_pages
+from newscrawl.fields.kind.barriers import BARRIER_CONFIDENCE, BARRIERS, find_barrier
+from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
+from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
+from newscrawl.fields.kind.paywall import find_paywall
+from newscrawl.fields.metadata.bylines import find_authors
+from newscrawl.fields.metadata.description import find_description
+from newscrawl.fields.metadata.jsonld import parse_json_ld
+from newscrawl.fields.metadata.language import DETECTED, detect_language
+from newscrawl.fields.metadata.literals import Name, join_surrogates, read_literal
+from newscrawl.fields.metadata.metadata import Metadata, language_tag, read_metadata, stated_body
+from newscrawl.fields.metadata.structured_data import plain_text
+from newscrawl.fields.metadata.structured_date import day_of, parse_date
+from newscrawl.fields.titles.title import CONFIDENCE as TITLE_CONFIDENCE
+from newscrawl.fields.titles.title import Headline, choose_title, stated_title, title_rows
+from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
+from newscrawl.fields.titles.title_model import find_headline, load_title_model
+
+__all__ = [
+    "BARRIERS",
+    "BARRIER_CONFIDENCE",
+    "DETECTED",
+    "PAGE_KIND_THRESHOLD",
+    "TITLE_CONFIDENCE",
+    "DateEvidence",
+    "ExtractedFields",
+    "Headline",
+    "Metadata",
+    "Name",
+    "PageDates",
+    "PublicationDate",
+    "TextNodes",
+    "TitleCandidates",
+    "choose_title",
+    "day_of",
+    "decide",
+    "detect_language",
+    "evaluated_rows",
+    "find_authors",
+    "find_barrier",
+    "find_candidates",
+    "find_description",
+    "find_further_pages",
+    "find_headline",
+    "find_paywall",
+    "has_article_data",
+    "join_surrogates",
+    "kind_features",
+    "language_tag",
+    "load_title_model",
+    "metadata_evidence",
+    "page_dates",
+    "page_kind",
+    "parse_date",
+    "parse_json_ld",
+    "plain_text",
+    "read_literal",
+    "read_metadata",
+    "stated_body",
+    "stated_title",
+    "title_rows",
+]

@@ -12,12 +12,12 @@ from rapidfuzz.distance import Levenshtein
 from newscrawl.text import count_digits, squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from newscrawl.document.document import Document
 
     StyleOf: TypeAlias = "Callable[[int], Style]"
-    FeatureRow: TypeAlias = tuple[float, ...]
+    FeatureColumns: TypeAlias = dict[str, list[float]]
 
 ATTRIBUTES = (
     "text_length",
@@ -49,7 +49,7 @@ _MAX_LENGTH_RATIO = 4
 
 
 class Style(Protocol):
-    """Style properties of a text; see :class:`~newscrawl.css.cascade.computed_values.ComputedStyle`."""
+    """Style properties of a text; see :class:`~newscrawl.css.ComputedStyle`."""
 
     @property
     def font_size(self) -> float:
@@ -90,8 +90,8 @@ class TextNodes:
     texts: list[str]
     #: positions among all visible text nodes of the document
     positions: list[int]
-    #: :data:`TITLE_FEATURES` of each node
-    title_features: list[FeatureRow]
+    #: columns of :data:`TITLE_FEATURES`
+    features: FeatureColumns
 
     @classmethod
     def of(cls, document: Document, rows: Sequence[int], style_of: StyleOf) -> TextNodes:
@@ -101,34 +101,39 @@ class TextNodes:
         """
         texts = [squeeze(document.text[row]) for row in rows]
         positions = {row: position for position, row in enumerate(document.text_nodes())}
-        features = [
-            (*_text_attributes(text), *style, title_edit_distance(text, document.title))
-            for text, style in zip(texts, style_attributes(map(style_of, rows)), strict=True)
-        ]
+        digits = list(map(count_digits, texts))
+        features: FeatureColumns = {
+            "text_length": list(map(len, texts)),
+            "digits": [*digits],
+            "digit_share": [
+                100 * count / len(text) for count, text in zip(digits, texts, strict=True)
+            ],
+            **style_attributes(map(style_of, rows)),
+            "title_edit_distance": [title_edit_distance(text, document.title) for text in texts],
+        }
         return cls(list(rows), texts, [positions[row] for row in rows], features)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def date_features(self, title: int | None) -> list[FeatureRow]:
-        """Return the :data:`DATE_FEATURES` of each node.
+    def date_features(self, title: int | None) -> FeatureColumns:
+        """Return the columns of all attributes.
 
         *title* is the position of the title; None means the ``title`` element, before all nodes.
         """
         start = -1 if title is None else title
-        return [
-            (*attributes[:-1], position - start)
-            for attributes, position in zip(self.title_features, self.positions, strict=True)
-        ]
-
-    def independent_date_features(self) -> list[FeatureRow]:
-        """Return the :data:`INDEPENDENT_DATE_FEATURES` of each node."""
-        return [attributes[:-1] for attributes in self.title_features]
+        return {**self.features, "title_distance": [place - start for place in self.positions]}
 
     def without_style(self) -> TextNodes:
         """Return the same nodes with one style for all, so that attributes 4 to 7 are constant."""
-        plain = [(*row[:3], 16.0, 100.0, 0.0, len(self), row[-1]) for row in self.title_features]
-        return replace(self, title_features=plain)
+        constant = {
+            "font_size": 16.0,
+            "relative_font_size": 100.0,
+            "bold": 0.0,
+            "similar_nodes": float(len(self)),
+        }
+        style = {name: [value] * len(self) for name, value in constant.items()}
+        return replace(self, features={**self.features, **style})
 
 
 def title_edit_distance(text: str, title: str) -> float:
@@ -145,16 +150,14 @@ def title_edit_distance(text: str, title: str) -> float:
     return Levenshtein.distance(text, title, weights=EDIT_WEIGHTS) / len(title)
 
 
-def _text_attributes(text: str) -> tuple[int, int, float]:
-    digits = count_digits(text)
-    return len(text), digits, 100 * digits / len(text)
-
-
-def style_attributes(styles: Iterable[Style]) -> Iterator[FeatureRow]:
-    """Yield attributes 4 to 7 of text nodes with these *styles*; a node is similar to itself."""
+def style_attributes(styles: Iterable[Style]) -> FeatureColumns:
+    """Return attributes 4 to 7 of text nodes with these *styles*; a node is similar to itself."""
     keys = [(style.font_size, style.color, style.font_family, style.bold) for style in styles]
     largest = max((size for size, *_ in keys), default=0) or 1
     counts = Counter(keys)
-    for key in keys:
-        size, _, _, bold = key
-        yield size, 100 * size / largest, float(bold), counts[key]
+    return {
+        "font_size": [size for size, *_ in keys],
+        "relative_font_size": [100 * size / largest for size, *_ in keys],
+        "bold": [float(bold) for *_, bold in keys],
+        "similar_nodes": [counts[key] for key in keys],
+    }

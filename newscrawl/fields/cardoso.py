@@ -5,7 +5,6 @@ The title is classified first, then the date, with the distance to the title as 
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,11 +16,11 @@ from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from newscrawl.ensemble.ensemble import TreeEnsemble
     from newscrawl.fields.attributes import TextNodes
-    from newscrawl.items import Day
 
 TITLE_FILE, DATE_FILE = "cardoso-title.npz", "cardoso-date.npz"
 
@@ -91,7 +90,7 @@ def classify(nodes: TextNodes, models: Models) -> ClassifiedNodes:
 
 def find_title(nodes: TextNodes, model: TreeEnsemble) -> tuple[int | None, float]:
     """Return the index of the first node classified as a title, and its probability."""
-    for index, probability in enumerate(model.predict(nodes.title_features)):
+    for index, probability in enumerate(model.predict(nodes.features)):
         if probability >= PROBABILITY_THRESHOLD:
             return index, probability
     return None, 0.0
@@ -103,11 +102,11 @@ def find_date(nodes: TextNodes, models: Models, title: int | None) -> tuple[list
     With a title, only the cluster closest to it is kept; the distance of a cluster is that of its
     closest node. Nodes longer than :data:`MAX_DATE_LENGTH` are dropped.
     """
+    model = models.date
     if title is None and models.independent_date is not None:
-        probabilities = models.independent_date.predict(nodes.independent_date_features())
-    else:
-        position = None if title is None else nodes.positions[title]
-        probabilities = models.date.predict(nodes.date_features(position))
+        model = models.independent_date
+    position = None if title is None else nodes.positions[title]
+    probabilities = model.predict(nodes.date_features(position))
     dates = [index for index, p in enumerate(probabilities) if p >= PROBABILITY_THRESHOLD]
     if title is not None and dates:
         dates = _closest_cluster(dates, nodes.positions, title)
@@ -143,7 +142,4 @@ def parse_publication_date(
     )
     if first is None:
         return None
-    value: Day | datetime = first.day
-    if first.time is not None:
-        value = datetime.combine(first.day, first.time, first.zone)
-    return PublicationDate(value, raw, Evidence("cardoso", found.date_probability))
+    return PublicationDate(first.value, raw, Evidence("cardoso", found.date_probability))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from newscrawl.body.blocks import cast_votes
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
-from newscrawl.fields.metadata.structured_date import day_of
+from newscrawl.fields import day_of
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from newscrawl.body.classifier import BlockChoice, CandidateBlocks
     from newscrawl.document.document import Document
     from newscrawl.extraction.trace import Trace
-    from newscrawl.fields.dates.evidence import DateEvidence
+    from newscrawl.fields import DateEvidence
     from newscrawl.items import Article, Evidence
 
 FindingKind = Literal["title", "date", "authors", "body", "comments", "lost", "separator"]

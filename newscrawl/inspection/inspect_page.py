@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from newscrawl.css.sheets.sheet import Sheet
+    from newscrawl.css import Sheet
     from newscrawl.extraction.extract import ExtractOptions
     from newscrawl.items import Article
 

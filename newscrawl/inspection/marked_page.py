@@ -22,14 +22,21 @@ ASSETS = "img-src * data:; style-src * 'unsafe-inline'; font-src * data:; media-
 NO_ASSETS = "img-src data:; style-src 'unsafe-inline'; font-src data:"
 """Directives that load nothing."""
 
-# Active or nested content; link types that load what the page does not show.
+# Active or nested content.
 _REMOVED = frozenset(
-    "applet base embed frame frameset iframe object portal script".split()  # noqa: SIM905
+    "applet base embed fencedframe frame frameset iframe object portal script".split()  # noqa: SIM905
 )
-_LINKS = frozenset({"icon", "stylesheet"})
+# Others set policies of referrers, of prefetching and the like.
+_META_NAMES = frozenset({"color-scheme", "theme-color", "viewport"})
 _REMOVED_ATTRIBUTES = frozenset(
-    "accesskey autofocus autoplay contenteditable crossorigin integrity nonce ping srcdoc target".split()  # noqa: SIM905
+    (  # noqa: SIM905
+        "accesskey attributionsrc autofocus autoplay browsingtopics contenteditable crossorigin "
+        "integrity nonce ping referrerpolicy sharedstoragewritable srcdoc target"
+    ).split()
 )
+# In styles of SVG and MathML, browsers read tags where libxml2 reads text.
+_TAG_IN_STYLE = re.compile("<(?=[A-Za-z/!?])")
+_DOCTYPE = re.compile(r"<!DOCTYPE [^<>]*>", re.IGNORECASE)
 _ADDRESSES = frozenset({"action", "data", "formaction", "href", "src", "to", "values"})
 _ACTIVE_ADDRESS = re.compile(r"(?:java|vb)script:|data:(?!image/)", re.IGNORECASE)
 _IGNORED_IN_ADDRESSES = re.compile(r"[\x00-\x20]+")
@@ -45,8 +52,9 @@ def marked_page(
     """Return the HTML of *document*, changing its tree.
 
     Each place of a finding has its number in ``data-nc`` and its kind in ``data-nc-kind``; text nodes
-    are wrapped. Scripts, frames, plug-ins and event handlers are removed, addresses are relative to
-    *url*. Without *assets*, the page loads nothing.
+    are wrapped. Scripts, frames, plug-ins, event handlers, comments, and links and ``meta`` elements
+    that the page does not show are removed, addresses are relative to *url*. Without *assets*, the
+    page connects to nothing.
     """
     root = document.root
     doctype = root.getroottree().docinfo.doctype  # type: ignore[attr-defined]  # missing in lxml-stubs
@@ -55,14 +63,15 @@ def marked_page(
         element = _wrap_text(document, row) if document.tag[row] == TEXT else document.element(row)
         element.set("data-nc", " ".join(str(number) for number, _ in marks))
         element.set("data-nc-kind", " ".join(kind for _, kind in marks))
-    for element in list(root.iter(etree.Element)):
-        if _is_removed(element):
+    for element in list(root.iter()):
+        # A comment may end earlier in browsers than in libxml2.
+        if callable(element.tag) or _is_removed(element, assets=assets):
             _remove(element)
         else:
             _disarm(element)
     _add_head(root, _address(url, base), ASSETS if assets else NO_ASSETS)
     html: str = etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    return f"{doctype}\n{html}" if doctype else html
+    return f"{doctype}\n{html}" if _DOCTYPE.fullmatch(doctype or "") else html
 
 
 class _Mark(NamedTuple):
@@ -96,10 +105,13 @@ def _wrap_text(document: Document, row: int) -> etree._Element:
     return wrapper
 
 
-def _is_removed(element: etree._Element) -> bool:
+def _is_removed(element: etree._Element, *, assets: bool) -> bool:
     if element.tag == "link":
-        return not _LINKS.issuperset((element.get("rel") or "").lower().split()[:1] or [""])
-    return element.tag in _REMOVED or (element.tag == "meta" and "http-equiv" in element.attrib)
+        words = (element.get("rel") or "").lower().split()
+        return not assets or "stylesheet" not in words or "alternate" in words
+    if element.tag == "meta":
+        return "http-equiv" in element.attrib or element.get("name", "").lower() not in _META_NAMES
+    return element.tag in _REMOVED
 
 
 def _remove(element: etree._Element) -> None:
@@ -128,6 +140,10 @@ def _disarm(element: etree._Element) -> None:
             or (element.tag == "use" and local == "href" and not str(value).startswith("#"))
         ):
             del element.attrib[name]
+    if element.tag == "link":
+        element.set("rel", "stylesheet")  # without other words: each may connect
+    if element.tag == "style" and element.text:
+        element.text = _TAG_IN_STYLE.sub(r"\\3c ", element.text)
     if element.tag in _FOCUSABLE or "tabindex" in element.attrib:
         element.set("tabindex", "-1")
 

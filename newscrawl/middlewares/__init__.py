@@ -8,6 +8,7 @@ from newscrawl.middlewares.proxy_list import ProxyListMiddleware
 from newscrawl.middlewares.response_charset import CharsetMiddleware
 from newscrawl.middlewares.robots_middleware import RobotsMiddleware
 from newscrawl.middlewares.safety import SafetyMiddleware
+from newscrawl.middlewares.site_cookies import SiteCookiesMiddleware
 from newscrawl.middlewares.stylesheet_middleware import StylesheetMiddleware
 from newscrawl.middlewares.warc_middleware import WarcMiddleware
 
@@ -20,6 +21,7 @@ __all__ = [
     "ProxyListMiddleware",
     "RobotsMiddleware",
     "SafetyMiddleware",
+    "SiteCookiesMiddleware",
     "StylesheetMiddleware",
     "WarcMiddleware",
 ]

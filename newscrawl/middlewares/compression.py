@@ -1,50 +1,121 @@
-"""Downloader middleware that retries a response that cannot be decompressed."""
+"""Downloader middleware that decompresses responses within limits."""
 
 from __future__ import annotations
 
+import base64
 import logging
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.asyncio import is_asyncio_available
 
+from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.response_copy import copy_response
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
 #: meta key of the retry
 META: Final = "newscrawl_identity"
+#: meta key: number of bytes after which the body is cut off
+CUT: Final = "newscrawl_cut"
+_SITE: Final = "newscrawl_site"
+_DECODE: Final = "newscrawl.crawl.content_codings:decode_in_worker"
+# Compressed bytes that are decoded on the event loop, in milliseconds whatever they contain.
+_MAX_INLINE_SIZE: Final = 256 * 1024
+_UNLIMITED: Final = 2**30
 
 
 class CompressionMiddleware(HttpCompressionMiddleware):
-    """Replaces Scrapy's ``HttpCompressionMiddleware`` (590), which drops such a response."""
+    """Replaces Scrapy's ``HttpCompressionMiddleware`` (590).
 
-    def process_response(  # type: ignore[override]  # without the optional argument spider
+    Differences: a response has two codings at most; large bodies are decoded in a worker; after a
+    failure the page is requested once more without compression.
+    """
+
+    def __init__(self, *, crawler: Crawler) -> None:
+        super().__init__(crawler=crawler)
+        self._crawler = crawler
+
+    async def process_response(  # type: ignore[override]  # a coroutine, without the argument spider
         self, request: Request, response: Response
     ) -> Request | Response:
         """Return *response* decompressed, or *request* with ``Accept-Encoding: identity``."""
+        headers = response.headers.getlist("Content-Encoding")
+        if not headers or request.method == "HEAD":
+            return response
         try:
-            return super().process_response(request, _plain(response))
-        except IgnoreRequest:  # too large
-            raise
-        except Exception:  # the errors of zlib, gzip, brotli and zstandard have no common class
-            if request.meta.get(META) or request.meta.get("dont_retry"):
+            codings, unknown = split_codings(headers)
+            body = await self._body(request, response, codings)
+        except TooLargeError:
+            limit = self._limit(request)
+            logger.warning("Larger than %d bytes after decompression: %s", limit, request.url)
+            raise IgnoreRequest("exceeds DOWNLOAD_MAXSIZE") from None
+        except CodingError as error:
+            return self._retry(request, error)
+        if unknown:
+            logger.warning("Unknown content coding %.100r: %s", ", ".join(unknown), request.url)
+        self._count("httpcompression/response_count")
+        self._count("httpcompression/response_bytes", len(body))
+        return _decoded(response, body, unknown)
+
+    async def _body(self, request: Request, response: Response, codings: list[str]) -> bytes:
+        limit, cut, body = self._limit(request), CUT in request.meta, response.body
+        if (len(body) <= _MAX_INLINE_SIZE and len(codings) < 2) or not is_asyncio_available():
+            return decode(body, codings, limit, cut=cut)
+        site = request.meta.get(_SITE) or site_key(request.url)
+        plain = {"codings": codings, "max_size": limit, "cut": cut}
+        try:
+            pool = WorkerPool.for_crawler(self._crawler)
+            answer = await pool.call(_DECODE, body, site=site, **plain)
+        except WorkerError as error:
+            if error.reason == "budget":
                 raise
-            logger.info("Decompression failed, retrying uncompressed: %s", request.url)
-            if self.stats:
-                self.stats.inc_value("newscrawl/compression/retried_count")
-            retry = request.replace(dont_filter=True)
-            retry.headers["Accept-Encoding"] = "identity"
-            retry.meta[META] = True
-            return retry
+            raise CodingError(str(error)) from error
+        if "too_large" in answer:
+            raise TooLargeError
+        if "error" in answer:
+            raise CodingError(answer["error"])
+        return base64.b64decode(answer["body"])
+
+    def _limit(self, request: Request) -> int:
+        size: int = request.meta.get(CUT) or request.meta.get("download_maxsize", self._max_size)
+        return size or _UNLIMITED
+
+    def _retry(self, request: Request, error: CodingError) -> Request:
+        """Return *request* without compression; raise :class:`RefusedError` after a retry."""
+        if request.meta.get(META) or request.meta.get("dont_retry"):
+            self._count("newscrawl/compression/failed_count")
+            logger.warning("Could not decompress (%s): %s", error, request.url)
+            raise RefusedError("encoding") from error
+        logger.info("Could not decompress (%s), retrying uncompressed: %s", error, request.url)
+        self._count("newscrawl/compression/retried_count")
+        retry = request.replace(dont_filter=True)
+        retry.headers["Accept-Encoding"] = "identity"
+        retry.meta[META] = True
+        return retry
+
+    def _count(self, name: str, number: int = 1) -> None:
+        if self.stats:
+            self.stats.inc_value(name, number)
 
 
-def _plain(response: Response) -> Response:
-    """Return a compressed *response* as plain ``Response``: Scrapy would decode its body as text."""
-    if "Content-Encoding" not in response.headers:
-        return response
-    return copy_response(response, Response)
+def _decoded(response: Response, body: bytes, codings: list[str]) -> Response:
+    """Return *response* with the decoded *body*, which still has *codings*."""
+    headers = response.headers.copy()
+    del headers["Content-Encoding"]
+    if codings:
+        headers["Content-Encoding"] = ", ".join(codings)
+    kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
+    # Not from a TextResponse, whose encoding Scrapy would find by decoding the body.
+    return copy_response(copy_response(response, Response), kind, headers=headers, body=body)

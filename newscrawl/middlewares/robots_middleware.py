@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -14,21 +12,22 @@ from scrapy import Request, signals
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.sitemaps import MAX_ROBOTS_SIZE
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.response_copy import copy_response
-from newscrawl.crawl.network.robots_rules import own_groups, sitemap_lines
+from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
 from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE, product_token
+from newscrawl.middlewares.compression import CUT
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -46,39 +45,25 @@ RETRY_TIME: Final = timedelta(hours=1)
 #: meta key of requests for robots.txt
 META: Final = "newscrawl_robots"
 _SITE: Final = "newscrawl_site"
-# Bytes above which robots.txt is parsed in a thread: 10 KB take a millisecond.
-_MAX_INLINE_SIZE: Final = 16 * 1024
-# Bytes up to which the response is kept for the spider.
-_MAX_KEPT_SIZE: Final = 64 * 1024
-# Bytes that the first 512 KB may decompress to.
-_DECOMPRESSED_MAXSIZE: Final = 32 * 2**20
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """Rules of a site, or the reason why all its requests are refused."""
-
-    until: datetime
-    #: None allows all requests
-    parser: RobotParser | None = None
-    refusal: str | None = None
-    #: response for a spider that requests robots.txt itself
-    response: Response | None = None
+_READ: Final = "newscrawl.crawl.rule_files:read_rules"
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Replaces Scrapy's ``RobotsTxtMiddleware`` (100); enabled by ``ROBOTSTXT_OBEY``.
 
     Differences: an unreachable robots.txt (5xx, 429, timeout, no connection) disallows the site for
-    an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded; long
-    files are parsed in a thread.
+    an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
+    worker reduces them to the rules for this crawler, up to a limit
+    (``newscrawl.crawl.rule_files``), and the rules of all hosts are kept up to another one.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} requires Scrapy's default asyncio reactor")
-        self._rules: dict[tuple[str, str], asyncio.Task[_Rules]] = {}
+        self._pool = WorkerPool.for_crawler(crawler)
+        self._rules = RulesCache()
+        self._parser_cache: ParserCache[RobotParser] = ParserCache(self._build_parser)
         self._fetching = 0
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
 
@@ -88,7 +73,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         A spider's own request for robots.txt gets the response of this middleware.
         """
         if request.meta.get("dont_obey_robotstxt") and _is_for_rules(request):
-            if (response := (await self._rules_for(request)).response) is None:
+            rules = await self._rules_for(request)
+            response, rules.response = rules.response, None
+            if response is None:
                 return None
             # The flag of Scrapy's cache; WarcMiddleware has archived this response before.
             return copy_response(response, request=request, flags=[*response.flags, "cached"])
@@ -97,33 +84,34 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the rules of the site of *request*; raise :class:`RefusedError` if unreachable."""
-        return (await self._rules_for(request)).parser
+        text = (await self._rules_for(request)).text
+        return None if text is None else self._parser_cache.get(text)
 
-    async def _rules_for(self, request: Request) -> _Rules:
+    def _build_parser(self, text: str) -> RobotParser:
+        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text.encode())
+        return parser
+
+    async def _rules_for(self, request: Request) -> HostRules:
         parts = urlparse_cached(request)
-        key = (parts.scheme, parts.netloc)
-        task = self._rules.get(key)
-        if task is None or (task.done() and task.result().until <= clock.now()):
-            site = f"{parts.scheme}://{site_key(request.url)}"
-            task = self._rules[key] = asyncio.ensure_future(self._fetch(site, request))
-        # Requests share the task, so that cancelling one must not cancel it.
-        rules = task.result() if task.done() else await asyncio.shield(task)
+        site = f"{parts.scheme}://{site_key(request.url)}"
+        token = product_token(self.user_agent(request))
+        rules = await self._rules.get((site, token), lambda: self._fetch(site, token, request))
         if rules.refusal:
             raise RefusedError(rules.refusal)
         return rules
 
-    async def _fetch(self, site: str, request: Request) -> _Rules:
+    async def _fetch(self, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/request_count")
         try:
             with self._stop_at_max_size():
                 response = await self.crawler.engine.download_async(self._request(site, request))
-            return await self._read(response, site, request)
+            return await self._read(response, site, token, request)
         except RefusedError as error:
-            return _Rules(clock.now() + RETRY_TIME, refusal=error.reason)
+            return HostRules(clock.now() + RETRY_TIME, refusal=error.reason)
         except Exception as error:  # noqa: BLE001  # any middleware's
             reason = failure_reason(error)
             if reason == "redirects":
-                return _Rules(clock.now() + CACHE_TIME)
+                return HostRules(clock.now() + CACHE_TIME)
             if not isinstance(error, IgnoreRequest):
                 self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             return self._unreachable(site, reason)
@@ -133,8 +121,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             META: True,
             "dont_obey_robotstxt": True,
             "allow_offsite": True,
-            # Any Content-Length: the download is stopped at 512 KB.
+            # Any Content-Length: the download is stopped at 512 KB, and decompression as well.
             "download_maxsize": 0,
+            CUT: MAX_ROBOTS_SIZE,
             "redirect_ttl": MAX_REDIRECTS,
         }
         if _SITE in request.meta:  # counts towards its request budget
@@ -164,37 +153,36 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     def _received_bytes(self, data: bytes, request: Request) -> None:
         if META in request.meta:
-            request.meta["download_maxsize"] = _DECOMPRESSED_MAXSIZE
             self._received[request] = self._received.get(request, 0) + len(data)
             if self._received[request] > MAX_ROBOTS_SIZE:
                 raise StopDownload(fail=False)
 
-    async def _read(self, response: Response, site: str, request: Request) -> _Rules:
+    async def _read(self, response: Response, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
         if response.status == 429 or response.status >= 500:
             return self._unreachable(site, f"http_{response.status}")
-        kept = _for_spider(response) if _SITE in request.meta else None
-        if response.status >= 300:
-            return _Rules(clock.now() + CACHE_TIME, response=kept)
-        parser = await self._parse(response.body[:MAX_ROBOTS_SIZE], request)
-        await self.crawler.signals.send_catch_log_async(
-            signal=signals.robots_parsed, robotparser=parser, request=request
-        )
-        return _Rules(clock.now() + CACHE_TIME, parser, response=kept)
+        rules = HostRules(clock.now() + CACHE_TIME)
+        sitemaps = ""
+        if response.status < 300:
+            body = response.body[:MAX_ROBOTS_SIZE]
+            owner = request.meta.get(_SITE) or site_key(site)
+            read = await self._pool.call(_READ, body, site=owner, file="robots", token=token)
+            rules.text, sitemaps = read["rules"], read["sitemaps"]
+            if read["left_out"]:
+                self._warn_left_out(f"{site}/robots.txt", read["left_out"])
+            await self.crawler.signals.send_catch_log_async(
+                signal=signals.robots_parsed,
+                robotparser=self._parser_cache.get(rules.text),
+                request=request,
+            )
+        if _SITE in request.meta:
+            rules.response = copy_response(response, body=sitemaps.encode())
+        return rules
 
-    async def _parse(self, body: bytes, request: Request) -> RobotParser:
-        def parse(content: bytes) -> RobotParser:
-            parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, content)
-            return parser
-
-        def parse_own_groups() -> RobotParser:
-            return parse(own_groups(body.decode("utf-8-sig", "ignore"), agent).encode())
-
-        if len(body) <= _MAX_INLINE_SIZE:
-            return parse(body)
-        agent = self.user_agent(request)
-        return await run_in_thread(parse_own_groups)
+    def _warn_left_out(self, url: str, number: int) -> None:
+        self._stats.inc_value("newscrawl/robots/over_size_count")
+        logger.warning("Ignored %d rules beyond the limits of robots.txt: %s", number, url)
 
     def user_agent(self, request: Request) -> str:
         """Return the user agent whose rules apply to *request*, as Scrapy determines it."""
@@ -202,20 +190,12 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         agent = agent or self._default_useragent
         return agent.decode("latin-1") if isinstance(agent, bytes) else agent
 
-    def _unreachable(self, site: str, reason: str) -> _Rules:
+    def _unreachable(self, site: str, reason: str) -> HostRules:
         self._stats.inc_value("newscrawl/robots/unreachable_count")
         logger.info("Could not fetch robots.txt for %s (%s); skipping the host", site, reason)
-        # An unknown host is reported as such.
-        refusal = reason if reason == "dns" else "robots_unreachable"
-        return _Rules(clock.now() + RETRY_TIME, refusal=refusal)
-
-
-def _for_spider(response: Response) -> Response:
-    """Return *response*, reduced to its sitemaps if it is long, for the sitelist spider."""
-    if len(response.body) <= _MAX_KEPT_SIZE:
-        return response
-    lines = sitemap_lines(response.body[:MAX_ROBOTS_SIZE])
-    return copy_response(response, body=lines[:_MAX_KEPT_SIZE])
+        # An unknown or dead host is reported as such.
+        refusal = reason if reason in ("connection", "dns") else "robots_unreachable"
+        return HostRules(clock.now() + RETRY_TIME, refusal=refusal)
 
 
 def _is_for_rules(request: Request) -> bool:

@@ -8,7 +8,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 
 from newscrawl.crawl.stylesheet_fetcher import META, SHEET, SheetFetcher
-from newscrawl.css.sheet_links import has_paragraphs, sheet_urls
+from newscrawl.css import has_paragraphs, sheet_urls
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class StylesheetMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware; raise ``NotConfigured`` if it is disabled."""
         if not setting(crawler.settings, "NEWSCRAWL_CSS_ENABLED"):
-            raise NotConfigured("NEWSCRAWL_CSS_ENABLED is False")
+            raise NotConfigured  # without a message: no style sheets is a usual choice
         return cls(crawler)
 
     async def process_request(self, request: Request) -> None:

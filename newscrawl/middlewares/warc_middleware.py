@@ -38,7 +38,7 @@ class WarcMiddleware:
 
     def __init__(self, crawler: Crawler, folder: str) -> None:
         # Imported here: warcio is optional.
-        from newscrawl.crawl.warc.archive_writer import ArchiveThread, ArchiveWriter  # noqa: PLC0415
+        from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter  # noqa: PLC0415
 
         settings = crawler.settings
         name = crawler.spidercls.name
@@ -92,7 +92,7 @@ class WarcMiddleware:
 
 
 def _exchange(request: Request, response: Response) -> Any:
-    from newscrawl.crawl.warc.archive_writer import Exchange  # noqa: PLC0415  # optional
+    from newscrawl.archives.archive_writer import Exchange  # noqa: PLC0415  # optional
 
     return Exchange(
         url=response.url,

@@ -200,15 +200,13 @@ cdef Py_ssize_t _sample(
 
 def hash_text(
     str text not None, const uint16_t[::1] plain not None, fold, *,
-    Py_ssize_t shingle, Py_ssize_t scale, Py_ssize_t full_limit, uint64_t start,
+    Py_ssize_t shingle, Py_ssize_t scale, Py_ssize_t full_limit, uint64_t seed,
 ):
-    """Return the fields of a sketch: see :func:`newscrawl.neardup.sketch.sketch_in_python`.
-
-    *plain* is the table of folded characters, *fold* folds a text with other characters.
-    """
+    """Return the fields of a sketch: see :func:`newscrawl.neardup.sketch.hash_text`."""
     cdef uint64_t[::1] hashes = empty(len(text) + 1, uint64)
     cdef Words found
     cdef Py_ssize_t runs, size, count
+    cdef uint64_t start = (seed + 1) * ODD
     cdef uint64_t kept = 1, opening_limit = RANGE // <uint64_t> scale
     if not _hash_words(text, plain, False, &hashes[0], &found):
         text = fold(text)
@@ -231,8 +229,8 @@ def hash_text(
     )
 
 
-def anchors(const uint32_t[::1] hashes not None, uint64_t site):
-    """Return the anchors: see :func:`newscrawl.neardup.sketch.anchors_in_python`."""
+def anchor_hashes(const uint32_t[::1] hashes not None, uint64_t site):
+    """Return the anchors: see :func:`newscrawl.neardup.sketch.anchor_hashes`."""
     cdef uint32_t smallest[ANCHORS]
     cdef bint seen[ANCHORS]
     cdef Py_ssize_t index, kind, count = 0
@@ -318,13 +316,13 @@ cdef inline double _jaccard(Overlap found):
 
 
 def overlap(left, right):
-    """Return the similarity: see :func:`newscrawl.neardup.sketch.overlap_in_python`."""
+    """Return the similarity: see :func:`newscrawl.neardup.sketch.overlap`."""
     cdef Overlap found = _overlap(left.hashes, left.scale, right.hashes, right.scale)
     return found.shared, _containment(found), _jaccard(found)
 
 
 def matches(query, others, options):
-    """Return the similarities: see :func:`newscrawl.neardup.sketch.matches_in_python`."""
+    """Return the similarities: see :func:`newscrawl.neardup.sketch.matches`."""
     cdef const uint32_t[::1] hashes = query.hashes
     cdef const uint16_t[::1] numbers = query.numbers, names = query.names
     cdef Py_ssize_t scale = query.scale, words = query.words
@@ -373,7 +371,7 @@ cdef bint _details_agree(
 
 
 def without(const uint32_t[::1] hashes not None, const uint32_t[::1] others not None):
-    """Return the other *hashes*: see :func:`newscrawl.neardup.sketch.without_in_python`."""
+    """Return the other *hashes*: see :func:`newscrawl.neardup.sketch.without`."""
     kept = empty(hashes.shape[0], uint32)
     cdef uint32_t[::1] values = kept
     cdef Py_ssize_t index, other = 0, count = 0, last = others.shape[0]

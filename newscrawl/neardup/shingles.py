@@ -123,16 +123,11 @@ def shingle_hashes(words: Sequence[str], size: int, seed: int = 0) -> NDArray[np
     single = word_hashes(words)
     size = min(size, len(words))
     runs = len(words) - size + 1
-    total = np.full(runs, seed_hash(seed), np.uint64)
+    total = np.full(runs, (seed + 1) * _ODD & _MASK, np.uint64)
     for offset in range(size):
         total *= np.uint64(_ODD)
         total += single[offset : offset + runs]
     return (mix(total) >> np.uint64(32)).astype(np.uint32)
-
-
-def seed_hash(seed: int) -> int:
-    """Return the initial value of shingle hashes."""
-    return (seed + 1) * _ODD & _MASK
 
 
 def detail_hashes(text: str, words: int) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.compiled import compiled_module
+from newscrawl.compiled import compiled
 from newscrawl.neardup.shingles import (
     MAX_DETAIL_WORDS,
     MAX_TEXT_LENGTH,
@@ -21,7 +21,6 @@ from newscrawl.neardup.shingles import (
     is_among,
     mix,
     plain_characters,
-    seed_hash,
     shingle_hashes,
     spot_signatures,
     story_words,
@@ -86,7 +85,7 @@ class Sketch:
         """Return the sketch without the sorted *hashes*."""
         if not hashes.size or not self.hashes.size:
             return self
-        kept = _without(self.hashes, hashes)
+        kept = without(self.hashes, hashes)
         return Sketch(kept, self.scale, self.words, self.numbers, self.names, self.opening)
 
     def to_columns(self) -> tuple[int, int, bytes, bytes, bytes, bytes]:
@@ -117,46 +116,77 @@ class Sketch:
 def sketch(text: str, options: Options) -> Sketch:
     """Return the sketch of *text*: all hashes of a short text, a fraction of those of a long one."""
     text = str(text[:MAX_TEXT_LENGTH])  # compiled code takes no subclass of str
-    if _compiled is None or options.sketch == "spotsigs":
-        return sketch_in_python(text, options)
-    hashes, scale, words, opening = _compiled.hash_text(
-        text,
-        plain_characters(),
-        folded_text,
-        shingle=options.shingle,
-        scale=options.scale,
-        full_limit=options.full_limit,
-        start=seed_hash(options.seed),
-    )
+    if options.sketch == "spotsigs":
+        hashes, scale, words, opening = _hash_spots(text, options)
+    else:
+        hashes, scale, words, opening = hash_text(
+            text,
+            plain_characters(),
+            folded_text,
+            shingle=options.shingle,
+            scale=options.scale,
+            full_limit=options.full_limit,
+            seed=options.seed,
+        )
     return Sketch(hashes, scale, words, *detail_hashes(text, words), opening)
 
 
-def sketch_in_python(text: str, options: Options) -> Sketch:
-    """Python implementation of :func:`sketch`, for a *text* that is not truncated."""
+@compiled("newscrawl.neardup._sketch")
+def hash_text(
+    text: str,
+    plain: NDArray[np.uint16],  # noqa: ARG001  # for the compiled function
+    fold: Callable[[str], str],  # noqa: ARG001
+    *,
+    shingle: int,
+    scale: int,
+    full_limit: int,
+    seed: int,
+) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint32]]:
+    """Return the sampled hashes of a text, their scale, the number of words, and the opening.
+
+    *plain* is the table of folded characters, *fold* folds a text with other characters.
+    """
     words = story_words(text)
-    if options.sketch == "spotsigs":
-        hashes = shingle_hashes(list(spot_signatures(words)), 1, options.seed)
-        opening_spots = list(spot_signatures(words[:OPENING_LENGTH]))
-        opening = shingle_hashes(opening_spots, 1, options.seed)
-    else:
-        hashes = shingle_hashes(words, options.shingle, options.seed)
-        opening = hashes[:OPENING_LENGTH]
+    hashes = shingle_hashes(words, shingle, seed)
+    return _sampled(hashes, hashes[:OPENING_LENGTH], len(words), scale, full_limit)
+
+
+def _hash_spots(
+    text: str, options: Options
+) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint32]]:
+    """Return the result of :func:`hash_text` for the shingles of SpotSigs."""
+    words = story_words(text)
+    hashes, opening = (
+        shingle_hashes(list(spot_signatures(part)), 1, options.seed)
+        for part in (words, words[:OPENING_LENGTH])
+    )
+    return _sampled(hashes, opening, len(words), options.scale, options.full_limit)
+
+
+def _sampled(
+    hashes: NDArray[np.uint32],
+    opening: NDArray[np.uint32],
+    words: int,
+    max_scale: int,
+    full_limit: int,
+) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint32]]:
     scale = 1
-    while scale < options.scale and hashes.size > options.full_limit * scale:
+    while scale < max_scale and hashes.size > full_limit * scale:
         scale *= 2
     if scale > 1:
         hashes = hashes[hashes < 2**32 // scale]
-    opening = distinct(opening[opening < 2**32 // options.scale])
-    return Sketch(distinct(hashes), scale, len(words), *detail_hashes(text, len(words)), opening)
+    opening = opening[opening < 2**32 // max_scale]
+    return distinct(hashes), scale, words, distinct(opening)
 
 
 def compare(left: Sketch, right: Sketch) -> Similarity:
     """Return the similarity of two sketches, at the coarser of their scales."""
-    return Similarity(*_overlap(left, right))
+    return Similarity(*overlap(left, right))
 
 
-def overlap_in_python(left: Sketch, right: Sketch) -> SimilarityTuple:
-    """Python implementation of :func:`compare`."""
+@compiled("newscrawl.neardup._sketch")
+def overlap(left: Sketch, right: Sketch) -> SimilarityTuple:
+    """Return the fields of the similarity of two sketches."""
     scale = max(left.scale, right.scale)
     smaller, larger = _at_scale(left.hashes, scale), _at_scale(right.hashes, scale)
     if smaller.size > larger.size:
@@ -179,16 +209,17 @@ def match(left: Sketch, right: Sketch, options: Options) -> Similarity | None:
 
 def match_all(query: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
     """Return :func:`match` of a sketch with each of *others*, faster than one by one."""
-    return [found and Similarity(*found) for found in _matches(query, others, options)]
+    return [found and Similarity(*found) for found in matches(query, others, options)]
 
 
-def matches_in_python(
+@compiled("newscrawl.neardup._sketch")
+def matches(
     query: Sketch, others: Iterable[Sketch], options: Options
 ) -> list[SimilarityTuple | None]:
-    """Python implementation of :func:`match_all`."""
+    """Return the fields of the results of :func:`match_all`."""
     result: list[SimilarityTuple | None] = []
     for other in others:
-        shared, containment, jaccard = similarity = overlap_in_python(query, other)
+        shared, containment, jaccard = similarity = overlap(query, other)
         is_match = (
             shared >= options.min_shared
             and containment >= _min_containment(query, other, options)
@@ -295,7 +326,7 @@ def _shared_opening(text: Sketch, other: Sketch, boilerplate: NDArray[np.uint32]
     """Return the share of the opening of *other*, without *boilerplate*, that is in *text*."""
     opening = other.opening
     if opening.size and boilerplate.size:
-        opening = _without(opening, boilerplate)
+        opening = without(opening, boilerplate)
     return float(is_among(opening, text.hashes).mean()) if opening.size else 1.0
 
 
@@ -306,11 +337,12 @@ def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
     :data:`ANCHORS` classes with a probability of their Jaccard. Boilerplate is included, so that
     versions of a story match even if all they share is boilerplate.
     """
-    return _anchors(made.hashes, site)
+    return anchor_hashes(made.hashes, site)
 
 
-def anchors_in_python(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]:
-    """Python implementation of :func:`anchors`, for sorted *hashes*."""
+@compiled("newscrawl.neardup._sketch")
+def anchor_hashes(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]:
+    """Return the anchors of a page with these sorted *hashes*."""
     smallest: dict[int, int] = {}
     # Of sorted hashes, the first of a class is its smallest, and is among the first of all.
     for value in hashes[: 8 * ANCHORS].tolist():
@@ -319,22 +351,7 @@ def anchors_in_python(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint3
     return (mix(np.array(salted, np.uint64)) >> np.uint64(32)).astype(np.uint32)
 
 
-def without_in_python(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]:
+@compiled("newscrawl.neardup._sketch")
+def without(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Return the *hashes* that are not in *others*; both are sorted and not empty."""
     return hashes[~is_among(hashes, others)]
-
-
-_compiled = compiled_module("newscrawl.neardup._sketch")
-COMPILED = _compiled is not None
-_overlap: Callable[[Sketch, Sketch], SimilarityTuple] = (
-    _compiled.overlap if _compiled else overlap_in_python
-)
-_matches: Callable[[Sketch, Iterable[Sketch], Options], list[SimilarityTuple | None]] = (
-    _compiled.matches if _compiled else matches_in_python
-)
-_anchors: Callable[[NDArray[np.uint32], int], NDArray[np.uint32]] = (
-    _compiled.anchors if _compiled else anchors_in_python
-)
-_without: Callable[[NDArray[np.uint32], NDArray[np.uint32]], NDArray[np.uint32]] = (
-    _compiled.without if _compiled else without_in_python
-)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from itemadapter import ItemAdapter
@@ -12,18 +14,28 @@ from scrapy.exceptions import DropItem
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
-from newscrawl.css.sheet_links import sheet_urls
+from newscrawl.crawl.page_download import download_page
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
+from newscrawl.defaults import setting
 from newscrawl.document.document import COMPILED
-from newscrawl.document.encoding import is_binary
+from newscrawl.document.encoding import header_charset, is_binary
+from newscrawl.extraction.story_pages import join_pages
+from newscrawl.fields.kind.barriers import BARRIERS
 from newscrawl.items import Article, PageItem, instant
 from newscrawl.middlewares import StylesheetMiddleware
-from newscrawl.pipeline_options import NOT_ARTICLE, PAGE_TASK, TOO_SHORT, PipelineOptions
+from newscrawl.pipeline_options import (
+    NOT_ARTICLE,
+    PAGE_TASK,
+    TOO_SHORT,
+    PipelineOptions,
+    page_arguments,
+)
 from newscrawl.pipelines import article_adapter
 from newscrawl.pipelines.item_filler import ItemFiller
 from newscrawl.pipelines.zyte import to_zyte
-from newscrawl.text import weighted_length
+from newscrawl.text import body_hash, weighted_length
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -35,64 +47,36 @@ logger = logging.getLogger(__name__)
 # Failures after which a page is extracted without its styles.
 _RETRIED: Final = frozenset({"memory", "timeout"})
 
-DECODE_TASK = "newscrawl.crawl.workers.tasks:decode_page"
+DECODE_TASK = "newscrawl.workers.tasks:decode_page"
 
 
 class PageDropped(DropItem):  # without the suffix Error, like DropItem
     """The page has no article; ``reason`` is its name in the stats."""
 
-    reason = "failed"
-
-    def __init__(self, message: str) -> None:
+    def __init__(self, reason: str, message: str) -> None:
         # The pipeline itself logs failures.
         super().__init__(message, log_level="DEBUG")
+        self.reason = reason
         #: value for ``NEWSCRAWL_STATUS_FIELD``
-        self.status = self.reason
+        self.status = reason
 
-
-class NotArticle(PageDropped):
-    """``NEWSCRAWL_KEEP`` excludes the kind of the page or requires a higher confidence."""
-
-    reason = NOT_ARTICLE
-
-    def __init__(self, article: Article) -> None:
-        confidence = article.evidence["kind"].confidence
-        message = f"not an article ({article.kind}, {confidence:.2f}): {article.url}"
-        super().__init__(message)
-        self.kind, self.confidence = article.kind, confidence
-
-
-class TooShort(PageDropped):
-    """The body is shorter than ``NEWSCRAWL_MIN_BODY``."""
-
-    reason = TOO_SHORT
-
-    def __init__(self, article: Article) -> None:
-        length = weighted_length(article.body)
-        super().__init__(f"too short ({length:.0f} characters): {article.url}")
-
-
-class Filtered(PageDropped):
-    """A filter excludes the article: publication window, languages or keywords."""
-
-    def __init__(self, reason: str, article: Article) -> None:
-        self.reason = reason
-        super().__init__(f"{reason}: {article.url}")
-
-
-class NotNew(PageDropped):
-    """The article was emitted by a former crawl: ``unchanged``, or ``known`` from another URL."""
-
-    def __init__(self, reason: str, article: Article) -> None:
-        self.reason = reason
-        super().__init__(f"{reason}: {article.url}")
+    @classmethod
+    def of(cls, article: Article, reason: str) -> PageDropped:
+        """Return the exception for an *article* that the options or a former crawl exclude."""
+        what = reason
+        if reason == NOT_ARTICLE:
+            confidence = article.evidence["kind"].confidence
+            what = f"not an article ({article.kind}, {confidence:.2f})"
+        elif reason == TOO_SHORT:
+            what = f"too short ({weighted_length(article.body):.0f} characters)"
+        return PageDropped(reason, f"{what}: {article.url}")
 
 
 class ExtractionFailed(PageDropped):
     """The extraction failed: error, crash, timeout or memory limit."""
 
     def __init__(self, page: PageItem, error: WorkerError) -> None:
-        super().__init__(f"failed ({error.reason}): {page.url}")
+        super().__init__("failed", f"failed ({error.reason}): {page.url}")
         self.status = f"failed/{error.reason}"
 
 
@@ -109,6 +93,7 @@ class NewsExtractPipeline:
         self._options = PipelineOptions.read(crawler.settings)
         self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
+        self._joins_pages = setting(crawler.settings, "NEWSCRAWL_JOIN_PAGES")
         self._sheets: SheetFetcher | None = None
         options = self._options
         self._filler = ItemFiller(options.fields, options.field_converters, options.body_formats)
@@ -130,59 +115,17 @@ class NewsExtractPipeline:
     async def process_item(self, item: Any) -> Any:
         """Return the article of the page in *item*, or *item* filled with its fields."""
         page = self._read(item)
+        filled = self._options.output == "fill" and not isinstance(item, PageItem)
         if page is None:
             self._stats.inc_value("newscrawl/extract/passed_count")
-            if self._options.output == "fill":
-                await self._take_page(item)  # of an item without a URL
-            return item
-        article, dropped = await self.extract(page)
-        if self._options.output == "fill" and not isinstance(item, PageItem):
-            self.fill(item, article, dropped)
-            await self._take_page(item)
-            return item
-        return self._finish(item, article, dropped)
-
-    async def extract(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
-        """Return the article of *page*, None if it failed, and the reason to drop it; count it."""
-        article, dropped = await self._result(page)
-        site = page.site or site_key_or(page.url, "invalid")
-        count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
-        self._stats.inc_value(f"newscrawl/extract/{count}")
-        if article and not dropped:
-            body = article.evidence.get("body")
-            self._site_stats.add_article(site, body.confidence if body else 0.0)
         else:
-            self._site_stats.count(site, count)
-        if isinstance(dropped, NotArticle):
-            logger.info("Dropped: %s", dropped)
-            dropped_page = DroppedPage(site, dropped.kind, dropped.confidence, page.url)
-            self._site_stats.add_dropped_page(dropped_page)
-        return article, dropped
-
-    def fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> None:
-        """Fill the empty fields of *item*, unless the article is dropped, and set its status."""
-        self._filler.fill(item, None if dropped else article)
-        status = dropped.status if dropped else "article"
-        self._filler.set(item, self._options.status_field, status)
-
-    async def _result(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
-        try:
-            article, text = await self._extract(page)
-        except WorkerError as error:
-            self._record_failure(page, error)
-            if state := CrawlState.of(self._crawler):
-                state.pages.record_extraction_failure(page.url, f"worker_{error.reason}")
-            return None, ExtractionFailed(page, error)
-        dropped = self._not_kept(article) or await self._not_new(article, page, text)
-        return article, dropped
-
-    def _not_kept(self, article: Article) -> PageDropped | None:
-        reason = self._options.drop_reason(article)
-        if reason == NOT_ARTICLE:
-            return NotArticle(article)
-        if reason == TOO_SHORT:
-            return TooShort(article)
-        return Filtered(reason, article) if reason else None
+            article, dropped = await self.extract(page)
+            if not filled:
+                return self._emit(item, article, dropped)
+            self.fill(item, article, dropped)
+        if filled:
+            await self._take_page(item)
+        return item
 
     def _read(self, item: Any) -> PageItem | None:
         """Return the page in *item*, from the fields that the settings name; None without a page."""
@@ -197,61 +140,108 @@ class NewsExtractPipeline:
             html, encoding = html.encode(errors="replace"), "utf-8"
         return PageItem(url, html, encoding, instant(adapter.get(options.fetched_at_field)))
 
-    async def _extract(self, page: PageItem) -> tuple[Article, bytes]:
-        """Return the article of *page*, and the hash of its body."""
+    async def extract(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
+        """Return the article of *page*, None if it failed, and the reason to drop it; count it."""
+        article: Article | None = None
+        dropped: PageDropped | None
+        try:
+            article, digest = await self._call_worker(page)
+            if article.next_pages and self._joins_pages:
+                await join_pages(article, partial(self._read_further_page, page))
+                digest = body_hash(article.body)
+            dropped = await self._decide(article, page, digest)
+        except WorkerError as error:
+            self._record_failure(page, error)
+            dropped = ExtractionFailed(page, error)
+        self._count(page, article, dropped)
+        return article, dropped
+
+    async def _call_worker(self, page: PageItem) -> tuple[Article, bytes]:
+        """Return the article of *page*, and the hash of its body. Raises ``WorkerError``."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
-        styles = await self._styles(page)
+        page = replace(page, fetched_at=page.fetched_at or clock.now())
+        call = partial(
+            self._workers.call,
+            PAGE_TASK,
+            page.html,
+            site=page.site or site_key_or(page.url, "invalid"),
+            hashed=True,
+            **page_arguments(page, self._options.task_arguments),
+        )
+        styles = await self._sheets.arguments(page) if self._sheets else {}
         try:
-            plain = await self._call(page, styles)
+            plain = await call(**styles)
         except WorkerError as error:
             if error.reason not in _RETRIED or not styles:
                 raise
             logger.info("Extracting without styles (%s): %s", error.reason, page.url)
             self._stats.inc_value("newscrawl/extract/retried_count")
-            plain = await self._call(page, {})
-        text = bytes.fromhex(plain.pop("body_hash"))
-        article = Article.from_dict(plain)
-        if article.style_complete is not None:
+            plain = await call()
+        digest = bytes.fromhex(plain.pop("body_hash"))
+        return Article.from_dict(plain), digest
+
+    async def _read_further_page(self, page: PageItem, url: str) -> Article | None:
+        """Return the article of *url*, a further page of the story on *page*, without its styles."""
+        meta = {"newscrawl_site": page.site} if page.site else {}  # for the budget of the site
+        try:
+            response = await download_page(self._crawler, url, **meta)
+            charset = header_charset(response.headers.get("Content-Type"))
+            following = replace(
+                page, url=response.url, html=response.body, encoding=charset, stylesheets=[]
+            )
+            article, _ = await self._call_worker(following)
+        except Exception as error:  # noqa: BLE001  # any middleware's
+            self._stats.inc_value("newscrawl/extract/further_page_count/failed")
+            logger.info("Could not read a further page (%s): %s", failure_reason(error), url)
+            return None
+        self._stats.inc_value("newscrawl/extract/further_page_count/read")
+        return article
+
+    async def _decide(self, article: Article, page: PageItem, digest: bytes) -> PageDropped | None:
+        """Return the reason to drop *article*; flag it if it was updated since a former crawl."""
+        reason = self._options.drop_reason(article)
+        state = CrawlState.of(self._crawler)
+        if not reason and state:
+            found = await state.pages.judge(article, page.url, digest)
+            if found == "updated":
+                article.flags.append(found)
+            elif found in ("unchanged", "known", "soft_404"):
+                reason = found
+        if reason in BARRIERS and state:
+            state.pages.record_extraction_failure(page.url, reason)
+        return PageDropped.of(article, reason) if reason else None
+
+    def _count(self, page: PageItem, article: Article | None, dropped: PageDropped | None) -> None:
+        site = page.site or site_key_or(page.url, "invalid")
+        count = f"dropped_count/{dropped.reason}" if dropped else "article_count"
+        self._stats.inc_value(f"newscrawl/extract/{count}")
+        if article and article.style_complete is not None:
             name = "complete" if article.style_complete else "incomplete"
             self._stats.inc_value(f"newscrawl/css/{name}_page_count")
-        return article, text
+        if article and not dropped:
+            body = article.evidence.get("body")
+            self._site_stats.add_article(site, body.confidence if body else 0.0)
+            return
+        self._site_stats.count(site, count)
+        if article and dropped and dropped.reason in (NOT_ARTICLE, *BARRIERS):
+            logger.info("Dropped: %s", dropped)
+            kind = article.kind if dropped.reason == NOT_ARTICLE else dropped.reason
+            confidence = article.evidence["kind"].confidence
+            self._site_stats.add_dropped_page(DroppedPage(site, kind, confidence, page.url))
 
-    async def _call(self, page: PageItem, styles: dict[str, Any]) -> dict[str, Any]:
-        return await self._workers.call(
-            PAGE_TASK,
-            page.html,
-            site=page.site or site_key_or(page.url, "invalid"),
-            url=page.url,
-            encoding=page.encoding,
-            fetched_at=(page.fetched_at or clock.now()).isoformat(),
-            hints=page.hints,
-            hashed=True,
-            **self._options.task_arguments,
-            **styles,
+    def _record_failure(self, page: PageItem, error: WorkerError) -> None:
+        self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
+        # An exception is a bug of newscrawl, so its traceback is logged.
+        level = logging.ERROR if error.reason == "error" else logging.WARNING
+        notes = "\n".join(["", *getattr(error, "__notes__", ())]) if level == logging.ERROR else ""
+        logger.log(
+            level, "Extraction failed (%s) for %s: %s%s", error.reason, page.url, error, notes
         )
+        if state := CrawlState.of(self._crawler):
+            state.pages.record_extraction_failure(page.url, f"worker_{error.reason}")
 
-    async def _styles(self, page: PageItem) -> dict[str, Any]:
-        """Wait for the style sheets of *page*; return the arguments of the task for them."""
-        if self._sheets is None:
-            return {}
-        urls = page.stylesheets
-        if urls is None:
-            urls = sheet_urls(page.html, page.url, limit=self._sheets.max_sheets)
-        return {"stylesheets": await self._sheets.collect(urls), **self._sheets.store}
-
-    async def _not_new(self, article: Article, page: PageItem, text: bytes) -> PageDropped | None:
-        """Return the reason if a former crawl emitted *article*; flag it if it was updated since.
-
-        *text* is the hash of its body.
-        """
-        state = CrawlState.of(self._crawler)
-        found = await state.pages.judge(article, page.url, text) if state else None
-        if found == "updated":
-            article.flags.append(found)
-        return NotNew(found, article) if found in ("unchanged", "known") else None
-
-    def _finish(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
+    def _emit(self, item: Any, article: Article | None, dropped: PageDropped | None) -> Any:
         if isinstance(item, PageItem):
             item.html = b""  # Scrapy logs dropped items in full
         elif self._options.remove_html:
@@ -259,6 +249,12 @@ class NewsExtractPipeline:
         if dropped:
             raise dropped
         return to_zyte(article) if article and self._options.output == "zyte" else article
+
+    def fill(self, item: Any, article: Article | None, dropped: PageDropped | None) -> None:
+        """Fill the empty fields of *item*, unless the article is dropped, and set its status."""
+        self._filler.fill(item, None if dropped else article)
+        status = dropped.status if dropped else "article"
+        self._filler.set(item, self._options.status_field, status)
 
     async def _take_page(self, item: Any) -> None:
         """Remove the page from *item*, or decode it, since JSON feeds cannot write bytes."""
@@ -273,12 +269,3 @@ class NewsExtractPipeline:
                 self._filler.set(item, options.html_field, decoded["text"])
         if options.remove_html or isinstance(adapter.get(options.html_field), bytes):
             self._filler.clear(item, options.html_field)
-
-    def _record_failure(self, page: PageItem, error: WorkerError) -> None:
-        self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
-        # An exception is a bug of newscrawl, so its traceback is logged.
-        level = logging.ERROR if error.reason == "error" else logging.WARNING
-        notes = "\n".join(["", *getattr(error, "__notes__", ())]) if level == logging.ERROR else ""
-        logger.log(
-            level, "Extraction failed (%s) for %s: %s%s", error.reason, page.url, error, notes
-        )

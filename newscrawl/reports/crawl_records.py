@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
 from newscrawl.crawl.reporting.outcomes import DroppedPage
+from newscrawl.crawl.reporting.result import failed_reason
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.items import instant
 
@@ -55,6 +56,12 @@ class SiteRecord:
         prefix = f"{outcome}/"
         found = {n.removeprefix(prefix): c for n, c in self.counts.items() if n.startswith(prefix)}
         return Counter(found)
+
+    @property
+    def failures(self) -> Counter[str]:
+        """Failed requests by reason; of sources only if no page of the site was fetched."""
+        failed = self.reasons("failed")
+        return failed + self.reasons("discovery_failed") if failed_reason(self.counts) else failed
 
     @property
     def losses(self) -> int:
@@ -106,6 +113,9 @@ def _read_state(path: str) -> list[CrawlRecord]:
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=5)) as connection:
             return _select(connection)
+    except (TypeError, KeyError, ValueError) as error:
+        reason = "its records are of another version of newscrawl, or damaged"
+        raise ReportError(f"{path}: {reason}; delete the file to start a new one") from error
     except sqlite3.DatabaseError as error:
         reason = str(error)
         if "no such table" in reason:

@@ -26,7 +26,8 @@ most :data:`FALSE_ALARM_RATE`. Changes below the minimum raise none, which lower
 bound assumes that the articles of an unchanged site are exchangeable; those of one crawl share a
 day of news, which the minimum change allows for.
 
-A site of which all requests failed, and that gave articles before, is reported without a test.
+A site of which all requests failed is reported without a test, unless robots.txt has always forbidden
+it, and so is one that shows something else in place of most stories, such as a consent page.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from newscrawl.crawl.reporting.outcomes import NO_STORY, no_story
+from newscrawl.crawl.reporting.result import failed_reason
 from newscrawl.items import instant
 from newscrawl.reports.crawl_records import mean
 
@@ -47,7 +50,9 @@ if TYPE_CHECKING:
     from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
     from newscrawl.reports.crawl_records import CrawlRecord, SiteRecord
 
-Measure = Literal["confidence", "length", "date", "authors", "yield", "silence", "unreachable"]
+Measure = Literal[
+    "confidence", "length", "date", "authors", "yield", "silence", "unreachable", "no_story"
+]
 
 FALSE_ALARM_RATE = 0.01
 """Probability of an alarm in a report if no site changed, at most."""
@@ -81,7 +86,12 @@ def find_alarms(crawls: Sequence[CrawlRecord]) -> list[Alarm]:
     """Return the alarms of the last of *crawls*, sorted by site."""
     *earlier, last = crawls
     earlier = earlier[-REFERENCE_CRAWLS:]
-    alarms = [alarm for site in last.sites if (alarm := _unreachable(site, last, earlier))]
+    alarms = [
+        alarm
+        for site in last.sites
+        for alarm in (_unreachable(site, last, earlier), _no_story(site, last))
+        if alarm
+    ]
     silent = {alarm.site for alarm in alarms}
     tested = [test for site in last.sites if site not in silent for test in _tests(site, crawls)]
     alarms += _significant(tested)
@@ -109,13 +119,24 @@ def _is_large(alarm: Alarm) -> bool:
 
 def _unreachable(site: str, last: CrawlRecord, earlier: Sequence[CrawlRecord]) -> Alarm | None:
     record = last.sites[site]
-    failed = record.reasons("failed")
+    failed = record.failures
+    reason = failed_reason(record.counts)
     before = [crawl.sites[site].article_count for crawl in earlier if site in crawl.sites]
-    if record.counts["fetched"] or record.article_count or not failed or not any(before):
+    lost = failed and not record.counts["fetched"] and not record.article_count and any(before)
+    if not lost and reason in (None, "robots"):
         return None
     reasons = ", ".join(f"{number} {reason}" for reason, number in failed.most_common(3))
     message = f"All requests failed: {reasons}."
     return Alarm(site, "unreachable", mean(map(float, before)), 0.0, None, message)
+
+
+def _no_story(site: str, last: CrawlRecord) -> Alarm | None:
+    found = no_story(last.sites[site].counts)
+    if found is None:
+        return None
+    outcome, number, pages = found
+    message = f"{number} of {pages} pages of this site {NO_STORY[outcome]}."
+    return Alarm(site, "no_story", None, number / pages, None, message)
 
 
 def _tests(site: str, crawls: Sequence[CrawlRecord]) -> Iterator[Alarm]:

@@ -146,7 +146,7 @@ def _totals(crawl: CrawlRecord, alarms: Sequence[Alarm]) -> Iterator[tuple[str, 
         yield "Fetched", sum(record.counts["fetched"] for record in records)
     yield "Articles", sum(record.article_count for record in records)
     if any(record.counts for record in records):
-        yield "Failed", sum(record.reasons("failed").total() for record in records)
+        yield "Failed", sum(record.failures.total() for record in records)
     yield "Alarms", len(alarms)
 
 
@@ -166,7 +166,7 @@ def _cells(record: SiteRecord) -> list[str]:
         str(counts["discovered"]) if counts else "–",
         str(counts["fetched"]) if counts else "–",
         str(record.article_count),
-        str(record.reasons("failed").total()) if counts else "–",
+        str(record.failures.total()) if counts else "–",
         str(record.reasons("dropped").total()) if counts else "–",
     ]
     latencies = (record.median_latency, record.slow_latency)
@@ -187,7 +187,7 @@ def _reasons(record: SiteRecord) -> str:
     parts = (
         (outcome, ", ".join(f"{number} {reason}" for reason, number in found.most_common()))
         for outcome in _OUTCOMES
-        if (found := record.reasons(outcome))
+        if (found := record.failures if outcome == "failed" else record.reasons(outcome))
     )
     return "; ".join(f"{outcome}: {listed}" for outcome, listed in parts)
 

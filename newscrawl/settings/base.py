@@ -38,8 +38,6 @@ RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 REDIRECT_MAX_TIMES = 5
 # For other spiders: sitelist counts links itself.
 DEPTH_LIMIT = 5
-# Articles need no session, and a hostile site could fill the memory with cookies.
-COOKIES_ENABLED = False
 
 # A sitemap may list file:///etc/passwd, so only HTTP(S) is enabled.
 DOWNLOAD_HANDLERS = dict.fromkeys(("file", "data", "ftp", "s3"))
@@ -62,6 +60,7 @@ FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {
     "csv": "newscrawl.exporters.SafeCsvItemExporter",
     "parquet": "newscrawl.exporters.ParquetItemExporter",
+    "xml": "newscrawl.exporters.CleanXmlItemExporter",
 }
 
 # DEBUG logs every item in full.

@@ -62,6 +62,7 @@ _ARTICLES: Final = {
             "section": _KEYWORD,
             "tags": _KEYWORD,
             "kind": _KEYWORD,
+            "next_pages": _KEYWORD,
             "flags": _KEYWORD,
             # Objects with other fields in each article would exhaust the fields of the index.
             "evidence": _STORED,

@@ -13,7 +13,8 @@ from scrapy.utils.project import get_project_settings
 from w3lib.encoding import resolve_encoding
 
 from newscrawl import clock
-from newscrawl.bulk.sources import CC_NEWS, SPLIT, cc_news
+from newscrawl.archives.sources import CC_NEWS, SPLIT, cc_news
+from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.output.segments import SegmentError
 from newscrawl.defaults import DEFAULTS, check_settings, setting
 from newscrawl.feeds.feed_rows import is_parquet
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from scrapy.settings import Settings
 
-    from newscrawl.bulk.jobs import Job
+    from newscrawl.archives.jobs import Job
 
 _DONE, _INCOMPLETE, _USAGE = 0, 1, 2
 
@@ -140,6 +141,13 @@ def _add_sources(step: argparse.ArgumentParser) -> None:
         "--url-gate", action="store_true", help="skip pages whose URLs are unlike those of articles"
     )
     step.add_argument(
+        "--site",
+        metavar="HOST",
+        action="append",
+        default=[],
+        help="only pages of the registered domain of HOST; may be repeated",
+    )
+    step.add_argument(
         "--charset", metavar="NAME", action="append", default=[], help="only pages in this charset"
     )
 
@@ -187,8 +195,8 @@ def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> in
 
 
 def _job(args: argparse.Namespace, settings: Settings) -> Job:
-    from newscrawl.bulk.jobs import Job  # noqa: PLC0415  # needs the extra
-    from newscrawl.bulk.remote_files import absolute_path  # noqa: PLC0415
+    from newscrawl.archives.jobs import Job  # noqa: PLC0415  # needs the extra
+    from newscrawl.archives.remote_files import absolute_path  # noqa: PLC0415
 
     if args.split < 1:
         raise UsageError("--split: expected at least 1")
@@ -201,6 +209,7 @@ def _job(args: argparse.Namespace, settings: Settings) -> Job:
         split=args.split,
         url_gate=args.url_gate,
         charsets=frozenset(filter(None, charsets.values())),
+        domains=frozenset(registered_domain(host.lower()) for host in args.site),
     )
 
 

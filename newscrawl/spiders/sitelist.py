@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poet reads them
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
@@ -9,34 +10,38 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.crawl.discovery.site_frontier import SiteFrontier
+from newscrawl.crawl.discovery.period import Period
+from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.spider_arguments import read_arguments
-from newscrawl.crawl.discovery.target import Budgets
+from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
+from newscrawl.crawl.discovery.urls import UrlPatterns
 from newscrawl.crawl.frontier.lease import OUTCOME
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.request_keys import PLANNED
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import ClassifiedEntries
+from newscrawl.crawl.page_download import header_hints
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset, is_binary
+from newscrawl.fields.kind.barriers import gate_of
 from newscrawl.items import PageItem
 from newscrawl.middlewares import PolitenessMiddleware
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from datetime import datetime
     from typing import Self
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from twisted.python.failure import Failure
 
     from newscrawl.crawl.discovery.site_list import Site
@@ -96,11 +101,16 @@ class SitelistSpider(Spider):
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
         self.traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self.state = CrawlState.for_crawler(self.crawler)
-        self.frontiers: dict[str, SiteFrontier] = {}
+        self.plans: dict[str, SitePlan] = {}
+        self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
+        for signal in (signals.item_dropped, signals.item_error):
+            self.crawler.signals.connect(self._item_lost, signal)
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
         earliest = clock.now() - timedelta(days=age) if age else None
-        earliest = ArticleFilters.read(settings).earliest or earliest
-        self.since = earliest.isoformat() if earliest else None
+        filters = ArticleFilters.read(settings)
+        self.since = _iso(filters.earliest or earliest)
+        #: the period that was asked for
+        self.window = {"since": _iso(filters.earliest), "until": _iso(filters.latest)}
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""
@@ -112,12 +122,12 @@ class SitelistSpider(Spider):
             for key, requests in (await book.request_counts()).items():
                 self.politeness.resume(key, requests, len(finished.get(key, [])))
         for site in self.sites:
-            frontier = await self._create_frontier(site, finished.get(site.key, []))
-            for request in self._next_requests(frontier):
+            plan = await self._create_plan(site, finished.get(site.key, []))
+            for request in self._next_requests(plan):
                 yield request
 
-    async def _create_frontier(self, site: Site, finished: list[FinishedRequest]) -> SiteFrontier:
-        """Return the frontier of *site* with its history.
+    async def _create_plan(self, site: Site, finished: list[FinishedRequest]) -> SitePlan:
+        """Return the plan of *site* with its history.
 
         *finished*: requests that this crawl finished before it was interrupted.
         """
@@ -128,26 +138,35 @@ class SitelistSpider(Spider):
             await self.state.record_stall(stalled)
         budgets = Budgets.from_settings(self.crawler.settings, site.limit or self.limit)
         history = await self.state.load(site.key, limit=2 * budgets.articles)
-        frontier = SiteFrontier(site, budgets, history.known_sources)
-        frontier.resume(finished)
+        period = Period.of(**self.window)
+        plan = SitePlan(site, budgets, history.known_sources, period, self.remaining)
+        plan.resume(finished)
         for row in history.sources:
-            frontier.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
+            plan.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
+        patterns = self._patterns_of(plan)
         for page in history.pages:
-            frontier.add_article(page, depth=page["depth"], certain=page["certain"])
-        self.site_stats.count(site.key, "discovered_count", frontier.candidate_count)
-        self.frontiers[site.key] = frontier
+            if patterns.accept(page["url"]):
+                plan.add_article(page, depth=page["depth"], certain=page["certain"])
+        self.site_stats.count(site.key, "discovered_count", plan.candidate_count)
+        self.plans[site.key] = plan
         if stalled:
-            self._count_failure(frontier, cast("Role", stalled.role), stalled.url, "stalled")
-        return frontier
+            self._count_failure(plan, cast("Role", stalled.role), stalled.url, "stalled")
+            plan.add_default_sitemap(stalled.url)
+        return plan
 
-    def _next_requests(self, frontier: SiteFrontier) -> Iterator[Request]:
+    def _patterns_of(self, plan: SitePlan) -> UrlPatterns:
+        include = plan.site.include or setting(self.settings, "NEWSCRAWL_INCLUDE")
+        exclude = setting(self.settings, "NEWSCRAWL_EXCLUDE")
+        return UrlPatterns(include, [*plan.site.exclude, *exclude])
+
+    def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         if self.politeness:
-            frontier.extra_requests = self.politeness.extra[frontier.site.key]
-        for ticket, target in frontier.next_targets():
+            plan.count_extra_requests(self.politeness.extra[plan.site.key])
+        for ticket, target in plan.next_targets():
             headers = conditional_headers(target.history)
             meta = {
                 PLANNED: True,
-                "newscrawl_site": frontier.site.key,
+                "newscrawl_site": plan.site.key,
                 "newscrawl_ticket": ticket,
                 "newscrawl_role": target.role,
                 "newscrawl_hints": target.hints,  # for WARC archives
@@ -156,6 +175,8 @@ class SitelistSpider(Spider):
             }
             if headers:
                 meta["handle_httpstatus_list"] = [304]
+            if target.role != "article" and target.history.get("failures"):
+                meta["dont_retry"] = True
             if target.role != "article":
                 meta[META] = False  # no style sheets
             yield Request(
@@ -164,166 +185,178 @@ class SitelistSpider(Spider):
                 errback=self.errback,
                 headers=headers,
                 meta=meta,
-                # Newest first: tickets are numbered in the order of the frontier.
+                # Newest first: tickets are numbered in the order of the plan.
                 priority=_PRIORITY[target.role] - ticket,
-                # The frontier filters duplicates; the dupefilter would drop redirects to seen URLs.
+                # The plan filters duplicates; the dupefilter would drop redirects to seen URLs.
                 dont_filter=True,
             )
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Process a response; yield a page item, if it is an article, and the next requests."""
-        ticket, frontier = self._request_of(response.meta)
-        target = frontier.in_flight.get(ticket)
+        ticket, plan = self._request_of(response.meta)
+        target = plan.in_flight.get(ticket)
         item = None
         if target is not None:
             try:
-                item = await self._on_response(frontier, target, response)
+                item = await self._on_response(plan, target, response)
             except WorkerError as error:
-                self._record_failure(frontier, target, failure_reason(error), response.request)
+                self._record_failure(plan, target, failure_reason(error), response.request)
             except Exception:
                 self.logger.exception("Could not process %s", response.url)
-                self._record_failure(frontier, target, "error", response.request)
-            frontier.close(ticket)
+                self._record_failure(plan, target, "error", response.request)
+            plan.close(ticket, accepted=item is not None)
         if item is not None:
             yield item
-        for request in self._next_requests(frontier):
+        for request in self._next_requests(plan):
             yield request
 
     async def errback(self, failure: Failure) -> AsyncIterator[Request]:
         """Record the failure of a request; yield the next requests."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        ticket, frontier = self._request_of(request.meta)
-        if target := frontier.close(ticket):
-            self._record_failure(frontier, target, failure_reason(failure.value), request)
-        for next_request in self._next_requests(frontier):
+        ticket, plan = self._request_of(request.meta)
+        if target := plan.close(ticket):
+            self._record_failure(plan, target, failure_reason(failure.value), request)
+        for next_request in self._next_requests(plan):
             yield next_request
 
-    def _request_of(self, meta: dict[str, Any]) -> tuple[int, SiteFrontier]:
-        return meta["newscrawl_ticket"], self.frontiers[meta["newscrawl_site"]]
+    def _request_of(self, meta: dict[str, Any]) -> tuple[int, SitePlan]:
+        return meta["newscrawl_ticket"], self.plans[meta["newscrawl_site"]]
 
     def _record_failure(
-        self, frontier: SiteFrontier, target: Target, reason: str, request: Request | None = None
+        self, plan: SitePlan, target: Target, reason: str, request: Request | None = None
     ) -> None:
-        self.state.record_failure(frontier, target, request, reason)
+        self.state.record_failure(plan, target, request, reason)
         if request is not None:
             request.meta[OUTCOME] = f"failed/{reason}"
-        self._count_failure(frontier, target.role, target.url, reason)
+        self._count_failure(plan, target.role, target.url, reason)
 
-    def _count_failure(self, frontier: SiteFrontier, role: Role, url: str, reason: str) -> None:
+    def _count_failure(self, plan: SitePlan, role: Role, url: str, reason: str) -> None:
         stat = "failed_count" if role == "article" else "discovery_failed_count"
-        self.site_stats.count(frontier.site.key, f"{stat}/{reason}")
+        self.site_stats.count(plan.site.key, f"{stat}/{reason}")
         self.logger.info("Failed (%s): %s %s", reason, role, url)
-        if role == "robots":
-            frontier.add_default_sitemap(url)
 
     async def _on_response(
-        self, frontier: SiteFrontier, target: Target, response: Response
+        self, plan: SitePlan, target: Target, response: Response
     ) -> PageItem | None:
         if response.status == HTTPStatus.NOT_MODIFIED:
-            self._on_unchanged(frontier, target, response)
+            self._on_unchanged(plan, target, response)
         elif target.role in ("section", "article"):
-            return await self._on_page(frontier, target, response)
+            return await self._on_page(plan, target, response)
         elif target.role == "robots":
-            await self._on_robots(frontier, target, response)
+            await self._on_robots(plan, target, response)
         else:
-            await self._on_listing(frontier, target, response)
+            await self._on_listing(plan, target, response)
         return None
 
-    def _on_unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+    def _on_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
         if target.from_site_list and target.role == "section":
-            frontier.add_domain(response.url)
-        self.state.record_unchanged(frontier, target, response)
-        frontier.count_known(target.history)
+            plan.add_domain(response.url)
+        self.state.record_unchanged(plan, target, response)
+        plan.count_known(target.history)
         stat = "unchanged_count" if target.role == "article" else "not_modified_count"
-        self.site_stats.count(frontier.site.key, f"{stat}/{target.role}")
+        self.site_stats.count(plan.site.key, f"{stat}/{target.role}")
 
-    async def _on_robots(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+    async def _on_robots(self, plan: SitePlan, target: Target, response: Response) -> None:
         task = "newscrawl.crawl.discovery.sitemaps:read_robots"
-        urls = (await self._call(task, frontier, response))["sitemaps"]
+        urls = (await self._call(task, plan, response))["sitemaps"]
         for url in urls:
-            frontier.add_sitemap(url)
+            plan.add_sitemap(url)
         if not urls:
-            frontier.add_default_sitemap(response.url)
-        self.state.record_listing(frontier, target, response, ClassifiedEntries())
+            plan.add_default_sitemap(response.url)
+        self.state.record_listing(plan, target, response, ClassifiedEntries())
 
     async def _parse_in_worker(
-        self, task: str, frontier: SiteFrontier, response: Response, **options: Any
+        self, task: str, plan: SitePlan, response: Response, **options: Any
     ) -> dict[str, Any]:
         """Parse *response* in a worker process."""
-        domains = sorted(frontier.domains)
+        patterns = self._patterns_of(plan)
         return await self._call(
-            task, frontier, response, domains=domains, traps=self.traps, **options
+            task,
+            plan,
+            response,
+            domains=sorted(plan.domains),
+            traps=self.traps,
+            patterns=(patterns.include, patterns.exclude),
+            **options,
         )
 
     async def _call(
-        self, task: str, frontier: SiteFrontier, response: Response, **options: Any
+        self, task: str, plan: SitePlan, response: Response, **options: Any
     ) -> dict[str, Any]:
-        site, url = frontier.site.key, response.url
+        site, url = plan.site.key, response.url
         return await self.pool.call(task, response.body, site=site, url=url, **options)
 
-    async def _on_listing(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+    async def _on_listing(self, plan: SitePlan, target: Target, response: Response) -> None:
         """Process a feed or sitemap."""
         # Twice the limit, since some candidates fail or are not articles.
-        limit = 2 * frontier.budgets.articles
+        limit = 2 * plan.budgets.articles
         if target.role == "feed":
             task = "newscrawl.crawl.discovery.feed_parser:read_feed"
-            listing = await self._parse_in_worker(task, frontier, response, limit=limit)
+            listing = await self._parse_in_worker(task, plan, response, limit=limit, **self.window)
         else:
             task = "newscrawl.crawl.discovery.sitemaps:read_sitemap"
             listing = await self._parse_in_worker(
-                task, frontier, response, limit=limit, since=self.since
+                task, plan, response, limit=limit, **{**self.window, "since": self.since}
             )
         if listing["kind"] == "unknown":
-            self._record_failure(frontier, target, "unreadable", response.request)
+            self._record_failure(plan, target, "unreadable", response.request)
             return
-        self._count_left_out(frontier, listing["left_out"])
+        self._count_left_out(plan, listing["left_out"])
         if "over_size" in listing["left_out"]:
             self.logger.info("Truncated (size limit): %s", response.url)
         listed = listing["entries"]
         if listing["kind"] == "index":
             for entry in listed:
                 depth, timestamp = target.depth + 1, entry["timestamp"]
-                frontier.add_sitemap(entry["url"], depth=depth, timestamp=timestamp)
+                plan.add_sitemap(entry["url"], depth=depth, timestamp=timestamp)
             listed = []
         certain = listing["kind"] in ("feed", "news")
-        entries = await self._add_articles(frontier, listed, certain=certain)
+        entries = await self._add_articles(plan, response.url, listed, certain=certain)
         cut = limit if listing["left_out"].get("over_limit") else 0
-        self.state.record_listing(frontier, target, response, entries, certain=certain, cut=cut)
+        self.state.record_listing(plan, target, response, entries, certain=certain, cut=cut)
 
-    async def _on_page(
-        self, frontier: SiteFrontier, target: Target, response: Response
-    ) -> PageItem | None:
+    async def _on_page(self, plan: SitePlan, target: Target, response: Response) -> PageItem | None:
         if target.from_site_list:
-            frontier.add_domain(response.url)
-        if reason := self._rejection(frontier, target, response):
-            self._record_failure(frontier, target, reason, response.request)
+            plan.add_domain(response.url)
+        if reason := self._rejection(plan, target, response):
+            self._record_failure(plan, target, reason, response.request)
             return None
         if target.certain or target.is_revisit:
-            return self._accept(frontier, target, response)
+            return self._accept(plan, target, response)
         task = "newscrawl.crawl.discovery.page_links:read_page"
         # Reading the links takes as long as an extraction.
         links = {"limit": self.max_links, "index_only": target.role == "article"}
-        options = {"encoding": _charset(response), **links}
-        page = await self._parse_in_worker(task, frontier, response, **options)
+        options = {"encoding": _charset(response), **links, **self.window}
+        page = await self._parse_in_worker(task, plan, response, **options)
         item = None
+        if page["barrier"] and target.role == "section":
+            self._record_failure(plan, target, page["barrier"], response.request)
+            return None
         if target.role == "article":
-            if page["kind"] != "index":
-                return self._accept(frontier, target, response)
-            self._drop_index(frontier.site.key, response, page)
+            if page["kind"] != "index" or page["barrier"]:
+                return self._accept(plan, target, response)
+            self._drop_index(plan.site.key, response, page)
         # Only sections with article metadata: others may be an imprint or a privacy policy.
         elif page["is_article"] and not target.from_site_list:
-            item = await self._accept_section(frontier, target, response)
-        await self._follow_links(frontier, target, response, page)
+            item = await self._accept_section(plan, target, response)
+        await self._follow_links(plan, target, response, page)
         return item
 
-    def _rejection(self, frontier: SiteFrontier, target: Target, response: Response) -> str | None:
+    def _rejection(self, plan: SitePlan, target: Target, response: Response) -> str | None:
         if not isinstance(response, HtmlResponse):
             return "not_html"
         if is_binary(response.body):
             return "binary"
-        if not frontier.is_own_url(response.url):
+        if response.url != target.url and not target.from_site_list:
+            if reason := gate_of(target.url, response.url) or plan.home_reason(
+                target, response.url
+            ):
+                return reason
+            if not self._patterns_of(plan).accept(response.url):
+                return "pattern"
+        if not plan.is_own_url(response.url):
             return "other_site"
-        return None if frontier.add_final_url(target, response.url) else "duplicate"
+        return None if plan.add_final_url(target, response.url) else "duplicate"
 
     def _drop_index(self, site: str, response: Response, page: dict[str, Any]) -> None:
         kind, confidence = page["kind"], page["confidence"]
@@ -334,85 +367,104 @@ class SitelistSpider(Spider):
         response.meta[OUTCOME] = "dropped/not_article"
 
     async def _follow_links(
-        self, frontier: SiteFrontier, target: Target, response: Response, page: dict[str, Any]
+        self, plan: SitePlan, target: Target, response: Response, page: dict[str, Any]
     ) -> None:
         entries, depth = ClassifiedEntries(), target.depth + 1
         for url in page["feeds"]:
-            frontier.add_feed(url)
-        if target.depth <= frontier.budgets.depth:
+            plan.add_feed(url)
+        if target.depth <= plan.budgets.depth:
             # Known articles may have links like those of sections.
             for entry in await self.state.pages.without_articles(page["sections"]):
-                frontier.add_section(entry, depth)
-            self._count_left_out(frontier, page["left_out"])
-            entries = await self._add_articles(frontier, page["articles"], depth=depth)
-        self.state.record_listing(frontier, target, response, entries, depth=depth)
+                plan.add_section(entry, depth)
+            self._count_left_out(plan, page["left_out"])
+            entries = await self._add_articles(plan, response.url, page["articles"], depth=depth)
+        self.state.record_listing(plan, target, response, entries, depth=depth)
 
     async def _accept_section(
-        self, frontier: SiteFrontier, target: Target, response: Response
+        self, plan: SitePlan, target: Target, response: Response
     ) -> PageItem | None:
         """Return the item of a section page that is a new article."""
-        history = await self.state.pages.add_page(frontier.site.key, target)
-        if history is None or not frontier.mark_article(target.key):
+        history = await self.state.pages.add_page(plan.site.key, target)
+        is_wanted = self._patterns_of(plan).accept(target.url) and self.remaining.number > 0
+        if history is None or not is_wanted or not plan.mark_article(target.key):
             return None
-        self.site_stats.count(frontier.site.key, "discovered_count")
-        return self._accept(frontier, replace(target, role="article", history=history), response)
+        self.site_stats.count(plan.site.key, "discovered_count")
+        return self._accept(plan, replace(target, role="article", history=history), response)
 
-    def _accept(self, frontier: SiteFrontier, target: Target, response: Response) -> PageItem:
-        frontier.accepted += not target.is_revisit
+    def _accept(self, plan: SitePlan, target: Target, response: Response) -> PageItem:
+        plan.record_read(target)
+        plan.accepted += not target.is_revisit
         self.state.pages.record_fetch(target, response)
-        self.site_stats.count(frontier.site.key, "fetched_count")
+        self.site_stats.count(plan.site.key, "fetched_count")
         return PageItem(
             url=response.url,
             html=response.body,
             encoding=_charset(response),
             fetched_at=clock.now(),
-            site=frontier.site.key,
-            hints=target.hints,
+            site=plan.site.key,
+            hints={**target.hints, **header_hints(response)},
             stylesheets=response.meta.get(META) or None,  # False for a section page
         )
 
     async def _add_articles(
         self,
-        frontier: SiteFrontier,
+        plan: SitePlan,
+        source: str,  # noqa: ARG002  # for subclasses
         listed: list[dict[str, Any]],
         *,
         depth: int = 0,
         certain: bool = False,
     ) -> ClassifiedEntries:
-        """Add the articles of a listing that are due."""
+        """Add the articles listed at the URL *source* that are due."""
         entries = await self.state.pages.classify(listed)
-        added = [frontier.add_article(entry, depth=depth, certain=certain) for entry in entries.due]
-        known = frontier.add_known_pages(entries.known)
-        self.site_stats.count(frontier.site.key, "discovered_count", sum(added))
-        self.site_stats.count(frontier.site.key, "known_count", known)
+        added = [plan.add_article(entry, depth=depth, certain=certain) for entry in entries.due]
+        known = plan.add_known_pages(entries.known)
+        self.site_stats.count(plan.site.key, "discovered_count", sum(added))
+        self.site_stats.count(plan.site.key, "known_count", known)
         return entries
 
-    def _count_left_out(self, frontier: SiteFrontier, left_out: dict[str, int]) -> None:
+    def _count_left_out(self, plan: SitePlan, left_out: dict[str, int]) -> None:
         for reason, number in left_out.items():
-            self.site_stats.count(frontier.site.key, f"left_out_count/{reason}", number)
+            self.site_stats.count(plan.site.key, f"left_out_count/{reason}", number)
+
+    def _item_lost(self) -> None:
+        """Request another page for one that gave no article, once the spider is idle."""
+        self.remaining.number += 1
 
     def _spider_idle(self) -> None:
         """Fail the requests that got no response, and continue with the next requests."""
         requests: list[Request] = []
-        for frontier in self.frontiers.values():
-            for ticket in list(frontier.in_flight):
-                if target := frontier.close(ticket):
-                    self._record_failure(frontier, target, "lost")
-            requests += self._next_requests(frontier)
+        for plan in self.plans.values():
+            for ticket in list(plan.in_flight):
+                if target := plan.close(ticket):
+                    self._record_failure(plan, target, "lost")
+            requests += (r for r in self._next_requests(plan) if isinstance(r, Request))
         for request in requests:
             self.crawler.engine.crawl(request)
         if requests:
             raise DontCloseSpider
 
     def _spider_closed(self, reason: str) -> None:
-        for frontier in self.frontiers.values():
-            site = frontier.site.key
-            in_flight = sum(target.role == "article" for target in frontier.in_flight.values())
-            skip_reason = frontier.skip_reason if reason == "finished" else "stopped"
-            skipped = frontier.candidate_count + in_flight
+        for plan in self.plans.values():
+            site = plan.site.key
+            in_flight = sum(target.role == "article" for target in plan.in_flight.values())
+            skip_reason = plan.skip_reason if reason == "finished" else "stopped"
+            skipped = plan.candidate_count + in_flight
             self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
-            for role, number in frontier.not_due.items():
+            self.site_stats.count(site, "left_out_count/changed_later", plan.outside)
+            self.site_stats.count(site, "undated_count", plan.undated)
+            if plan.undated:
+                self.logger.info(
+                    "Candidates of %s without a date: %d, requested last", site, plan.undated
+                )
+            if plan.failure and not plan.is_read:
+                self.site_stats.count(site, f"unreachable_count/{plan.failure}")
+            for role, number in plan.not_due.items():
                 self.site_stats.count(site, f"not_due_count/{role}", number)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
 
 
 def _charset(response: Response) -> str | None:

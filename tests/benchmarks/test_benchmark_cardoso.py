@@ -48,11 +48,11 @@ from benchmarks.cardoso.times import (
     style_costs,
     table_3,
 )
-from newscrawl.corpora.chromium import missing
-from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.metrics import Score
 from newscrawl.document.document import parse_document
 from newscrawl.fields.cardoso import ClassifiedNodes
+from newscrawl.lab.corpora.chromium import missing
+from newscrawl.lab.corpora.corpus import LabelledPage
+from newscrawl.lab.corpora.metrics import Score
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,9 +175,7 @@ def test_read_sources_with_style_of_each_source(corpus: Path, tmp_path: Path):
     assert found is not None
     assert found.pop("chromium").nodes == found["ours"].nodes  # not rendered
     sizes = {
-        source: dict(
-            zip(one.nodes.texts, (row[3] for row in one.nodes.title_features), strict=True)
-        )
+        source: dict(zip(one.nodes.texts, one.nodes.features["font_size"], strict=True))
         for source, one in found.items()
     }
     assert {source: by_text[TITLE] for source, by_text in sizes.items()} == {

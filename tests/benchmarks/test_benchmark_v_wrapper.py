@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.v_wrapper import Measured, MethodScore, tables
-from newscrawl.corpora.corpus import LabelledPage
-from newscrawl.corpora.metrics import Score
+from newscrawl.lab.corpora.corpus import LabelledPage
+from newscrawl.lab.corpora.metrics import Score
 
 
 def measured(nce: float, visual: float, leaves: tuple[int, int, int]) -> Measured:

@@ -27,6 +27,11 @@ def test_short_run_finds_nothing(tmp_path: Path):
 
 
 @pytest.mark.slow
+def test_hostile_archives_take_bounded_memory_and_time(tmp_path: Path):
+    assert fuzz.run(15, 5, tmp_path, ["archive"], max_inputs=200) == 0
+
+
+@pytest.mark.slow
 def test_finds_and_saves_a_slow_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """With a limit that each input exceeds, each is a failure; the first is saved with its cause."""
     monkeypatch.setattr(fuzz, "MAX_SECONDS", 0.0)

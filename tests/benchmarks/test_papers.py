@@ -19,10 +19,10 @@ from benchmarks.papers.paper import PAPERS
 from benchmarks.papers.xhtml import clean_xhtml
 from benchmarks.result_page import Figure, result_page
 from newscrawl.body.coreex import CoreExParameters, coreex
-from newscrawl.corpora.corpus import Corpus, half_of, load_corpus
-from newscrawl.corpora.metrics import bag_score
-from newscrawl.corpora.tables import Table
 from newscrawl.document.document import parse_document
+from newscrawl.lab.corpora.corpus import Corpus, half_of, load_corpus
+from newscrawl.lab.corpora.metrics import bag_score
+from newscrawl.lab.corpora.tables import Table
 from newscrawl.text import words
 
 if TYPE_CHECKING:

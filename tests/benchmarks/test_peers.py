@@ -19,10 +19,10 @@ from benchmarks.peers.run import Answer, answers
 from benchmarks.peers.score import Result
 from benchmarks.peers.tool_types import CORE_FIELDS, Output
 from benchmarks.peers.tools import OURS, TOOLS
-from newscrawl.corpora.corpus import LabelledPage, load_corpus
-from newscrawl.corpora.metadata_match import METADATA_FIELDS
-from newscrawl.corpora.metrics import PERFECT
-from newscrawl.evaluation.families import ALL
+from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
+from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS
+from newscrawl.lab.corpora.metrics import PERFECT
+from newscrawl.lab.evaluation.families import ALL
 from newscrawl.samples import expected_pages
 from tests.conftest import skip_missing
 

@@ -10,22 +10,30 @@ import subprocess
 import sys
 import time
 import urllib.request
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import psutil
 import pytest
 
 from benchmarks import growth
 from benchmarks.growth_meter import Sample
 from benchmarks.growth_web import PAGES_PER_SITE, page, site_urls
-from benchmarks.speed import archive, archive_report, crawl_report, local_names
+from benchmarks.speed import (
+    archive,
+    archive_report,
+    crawl_report,
+    local_names,
+    measured_process,
+)
 from benchmarks.speed.measured_process import measure
 from benchmarks.speed.page_web import served
 from benchmarks.speed.pages import MissingCorporaError, choose_pages, quality
 from benchmarks.speed.run_log import RunLog, environment, pages_key
 from newscrawl import extract
-from newscrawl.crawl.warc.archive_reader import ArchiveRecord, read_records
-from newscrawl.crawl.warc.captures import page_of
+from newscrawl.archives.archive_reader import ArchiveRecord, read_records
+from newscrawl.archives.captures import page_of
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -103,7 +111,6 @@ def test_serves_pages_and_tells_the_first_request(corpora: Path):
     with served(pages) as web:
         assert web.first_request() is None
         web.reset()
-        before = time.monotonic()
         url = f"http://127.0.0.1:{web.port}"
         for target in (pages[0].path, "/robots.txt"):
             request = urllib.request.Request(url + target, headers={"Host": "paper-0000.example"})
@@ -115,45 +122,56 @@ def test_serves_pages_and_tells_the_first_request(corpora: Path):
         assert b"Sitemap: http://paper-0000.example/sitemap.xml" in body
         first = web.first_request()
         assert first is not None
-        assert first >= before
         assert web.first_request() is None
         web.reset()
         assert web.first_request() is None
 
 
-BURN = "import time\nwhile time.process_time() < 0.5: pass\n"
+def test_sums_up_the_times_of_all_processes(monkeypatch: pytest.MonkeyPatch):
+    times = SimpleNamespace(user=1.0, system=2.0, children_user=3.0, children_system=4.0)
+    monkeypatch.setattr(psutil.Process, "cpu_times", lambda _: times)
+    child = "print(flush=True); input()"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert measured_process._cpu(psutil.Process(process.pid)) == 2 * 10
+        process.communicate(b"\n")
 
 
-@pytest.mark.slow
-def test_measures_all_processes(tmp_path: Path):
-    code = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {BURN!r}])\n{BURN}"
-    found = measure([sys.executable, "-c", code], os.environ, tmp_path / "log")
-    assert found.returncode == 0
-    assert 1.0 <= found.cpu < 3.0
-    assert found.seconds >= 0.5
-    assert found.memory > 5
+def test_measures_from_the_start_signal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """With the CPU time of processes that their parent does not wait for, which is sampled."""
+    ready, end = tmp_path / "ready", tmp_path / "end"
+    samples = iter([1000.0, 1003.0])
 
+    def cpu(_: psutil.Process) -> float:
+        if not ready.exists():
+            return 500.0
+        if (sample := next(samples, 1003.0)) == 1003.0:
+            end.touch()
+        return sample
 
-@pytest.mark.slow
-def test_measures_processes_that_their_parent_does_not_wait_for(tmp_path: Path):
-    ignore = "import signal, subprocess, sys\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-    child = f"{BURN}time.sleep(1)"
-    code = f"{ignore}subprocess.run([sys.executable, '-c', {child!r}])"
-    found = measure([sys.executable, "-c", code], os.environ, tmp_path / "log")
-    assert 0.5 <= found.cpu < 2.0
-
-
-@pytest.mark.slow
-def test_measures_from_the_start_signal(tmp_path: Path):
-    code = f"{BURN}import pathlib, sys, time\npathlib.Path(sys.argv[1]).touch()\ntime.sleep(1)"
-    sign = tmp_path / "sign"
+    monkeypatch.setattr(measured_process, "_cpu", cpu)
+    code = (
+        "import pathlib, sys, time\n"
+        "ready, end = map(pathlib.Path, sys.argv[1:])\n"
+        "block = b'x' * 20_000_000\n"
+        "ready.touch()\n"
+        "while not end.exists(): time.sleep(0.01)\n"
+        "sys.exit(3)\n"
+    )
     found = measure(
-        [sys.executable, "-c", code, str(sign)],
+        [sys.executable, "-c", code, str(ready), str(end)],
         os.environ,
         tmp_path / "log",
-        started=lambda: time.monotonic() if sign.exists() else None,
+        started=lambda: time.monotonic() if ready.exists() else None,
     )
-    assert found.cpu < 0.3
+    assert found.returncode == 3
+    assert found.cpu == 3.0
+    assert found.memory > 19
 
 
 def test_continues_an_interrupted_benchmark(tmp_path: Path):
@@ -221,7 +239,7 @@ def test_writes_an_archive_of_the_pages(corpora: Path, tmp_path: Path):
     archive.make_archive(path, pages)
     found = [page_of(record) for record in read_records(path) if isinstance(record, ArchiveRecord)]
     assert [capture.url for capture in found] == [page.url() for page in pages]
-    assert found[13].body == pages[13].labels.html()
+    assert found[13].html == pages[13].labels.html()
 
 
 def samples(costs: Sequence[tuple[float, float]]) -> list[Sample]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from array import array
-from itertools import chain, combinations
+from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.body.block_features import FEATURES
 from newscrawl.body.blocks import find_blocks, find_roots
 from newscrawl.body.classifier import (
     best_subset,
@@ -17,12 +17,11 @@ from newscrawl.body.classifier import (
     choose_blocks,
     load_body_models,
 )
-from newscrawl.body.context_features import CONTEXT_FEATURES, context_table
-from newscrawl.body.feature_names import FEATURES
+from newscrawl.body.context_features import CONTEXT_FEATURES, context_columns
 from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.training.block_labels import label_blocks
+from newscrawl.lab.training.block_labels import label_blocks
 
 STORY = (
     "The bridge over the harbour was closed in the spring, when divers found that two of its piers had moved by the width of a hand.",
@@ -172,37 +171,33 @@ def test_choice_is_a_deterministic_subset_of_the_candidates():
     assert set(choice.rows) <= rows
     assert choice.rows == sorted(choice.rows)
     assert choice == choose_blocks(body_candidates(document, nce(document).forest), model)
-    assert len(candidates.features) == len(FEATURES) * len(candidates.places)
-    assert all(map(math.isfinite, candidates.features))
+    assert candidates.features.keys() == set(FEATURES)
+    for column in candidates.features.values():
+        assert len(column) == len(candidates.places)
+        assert all(map(math.isfinite, column))
     empty = parse_document("<body><img>")
     assert choose_blocks(body_candidates(empty, [0]), model)[:2] == ([], 0.0)
 
 
 def test_context_sees_neighbours_and_equal_markup():
-    blocks = [[0.0] * len(FEATURES) for _ in range(4)]
-    for block, count in zip(blocks, (3.0, 3.0, 1.0, 3.0), strict=True):
-        block[FEATURES.index("own_count")] = count
-    flat, probabilities = array("d", chain.from_iterable(blocks)), [0.2, 0.8, 0.1, 0.5]
-    table = context_table(flat, probabilities, [10.0, 30.0, 10.0, 10.0], 0.7, 0.5)
-    width = len(CONTEXT_FEATURES)
-    rows = [
-        dict(zip(CONTEXT_FEATURES, table[i : i + width], strict=True))
-        for i in range(0, len(table), width)
-    ]
-    assert len(rows) == 4
-    assert [row["probability"] for row in rows] == probabilities
-    assert [row["probability-1"] for row in rows] == [-1, 0.2, 0.8, 0.1]
-    assert [row["probability+2"] for row in rows] == [0.1, 0.5, -1, -1]
-    assert rows[0]["own_probability"] == pytest.approx((2 + 24 + 5) / 50)
-    assert rows[2]["own_probability"] == pytest.approx(0.1)
-    assert rows[3]["own_best"] == 0.8
-    assert rows[3]["window_12"] == rows[0]["level"] == pytest.approx((2 + 24 + 1 + 5) / 60)
-    assert rows[3]["earlier"] == pytest.approx((2 + 24 + 1) / (2 + 24 + 1 + 5))
-    assert rows[1]["above_cut"] == pytest.approx(0.3)
+    features = dict.fromkeys(FEATURES, [0.0] * 4) | {"own_count": [3.0, 3.0, 1.0, 3.0]}
+    probabilities = [0.2, 0.8, 0.1, 0.5]
+    found = context_columns(features, probabilities, [10.0, 30.0, 10.0, 10.0], 0.7, 0.5)
+    assert set(CONTEXT_FEATURES) <= {*FEATURES, *found}
+    assert list(found["probability"]) == probabilities
+    assert list(found["probability-1"]) == [-1, 0.2, 0.8, 0.1]
+    assert list(found["probability+2"]) == [0.1, 0.5, -1, -1]
+    assert found["own_probability"][0] == pytest.approx((2 + 24 + 5) / 50)
+    assert found["own_probability"][2] == pytest.approx(0.1)
+    assert found["own_best"][3] == 0.8
+    assert list(found["own_share"]) == pytest.approx([50 / 60, 50 / 60, 10 / 60, 50 / 60])
+    assert found["window_12"][3] == found["level"][0] == pytest.approx((2 + 24 + 1 + 5) / 60)
+    assert found["earlier"][3] == pytest.approx((2 + 24 + 1) / (2 + 24 + 1 + 5))
+    assert found["above_cut"][1] == pytest.approx(0.3)
 
 
-def test_context_table_is_empty_without_candidates():
-    assert not context_table(array("d"), [], [], 0.0, 0.0)
+def test_context_is_empty_without_candidates():
+    assert context_columns({}, [], [], 0.0, 0.0) == {}
 
 
 def test_confidence_is_lower_for_menus():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product, starmap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,13 +18,12 @@ from newscrawl.body import (
     comments,
     context_features,
     coreex,
-    econ,
     excluded_regions,
-    render,
 )
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
+from newscrawl.lab.paper_methods import COREEX_VARIANTS
 from newscrawl.text import squeeze
 from tests.conftest import corpus_pages
 from tests.helpers.compiled import assert_equal_in_python
@@ -34,11 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_table, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows, boilerplate.rows_with_tags,
-    classifier.best_subset, classifier.with_companions, excluded_regions.contained_rows,
+    block_features.feature_columns, blocks.find_prose_blocks, blocks.find_roots, blocks.group_rows, boilerplate.rows_with_tags,
+    classifier.best_subset, excluded_regions.contained_rows,
     comment_records.date_rows, comment_records.has_date, comment_records.reply_rows, comments.heading_rows, comments.named_rows,
-    comments.start_of_comments, context_features.context_table, coreex.content_children, coreex.count_rows, coreex.find_main_content_node,
-    econ.find_text_node_sets, econ.read_text,
+    comments.start_of_comments, context_features.context_columns, coreex.content_children, coreex.count_rows, coreex.find_main_content_node,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
     pytest.skip("compiled loops are not built", allow_module_level=True)
@@ -51,16 +48,13 @@ def assert_equal_loops(document: Document) -> None:
         assert_equal_in_python(
             coreex.count_rows, document, bytearray(document.hidden), tags, max_chars
         )
-    for parameters in (coreex.CoreExParameters.TODAY, *coreex.VARIANTS.values()):
+    for parameters in (coreex.CoreExParameters.TODAY, *COREEX_VARIANTS.values()):
         counts = coreex.count_terminals(document, parameters)
         assert_equal_in_python(coreex.find_main_content_node, document, counts, parameters)
         for node in range(0, len(document), 7):
             assert_equal_in_python(
                 coreex.content_children, document, counts, node, parameters.threshold
             )
-    for reading in starmap(econ.EconParameters, product((False, True), repeat=5)):
-        text = assert_equal_in_python(econ.read_text, document, reading)
-        assert_equal_in_python(econ.find_text_node_sets, document, reading, *text)
     assert_equal_marks(document)
     assert_equal_blocks(document)
     assert_equal_features(document)
@@ -93,11 +87,6 @@ def assert_equal_blocks(document: Document) -> None:
         assert_equal_in_python(
             blocks.find_roots, document, [row for mine in rows[::step] for row in mine]
         )
-        some = [row for mine in rows[::step] for row in mine]
-        for skip in (frozenset(), frozenset(some[1::2])):
-            flow = render.Flow()
-            render.write_flow(flow, document, blocks.find_roots(document, some), skip)
-            assert render.render(document, blocks.find_roots(document, some), skip) == flow.text()
     for heading in (-1, len(document) // 2):
         regions = excluded_regions._Regions(document, heading, len(document))
         for texts in (document.text_rows, document.shown_rows[::5]):
@@ -120,15 +109,14 @@ def assert_equal_features(document: Document) -> None:
         (0, "\n".join(map(squeeze, texts[::3]))),
         (len(document) // 2, "x"),
     ):
-        columns = (document, found.owner, found.rows, votes, heading, texts, description)
-        table = assert_equal_in_python(block_features.feature_table, *columns)
+        arguments = (document, found.owner, found.rows, votes, heading, texts, description)
+        columns = assert_equal_in_python(block_features.feature_columns, *arguments)
     chars = found.chars(document, range(len(found)))
     probabilities = [(place * 37 % 101) / 101 for place in range(len(found))]
     for probability in (probabilities, [0.0] * len(found)):
-        assert_equal_in_python(context_features.context_table, table, probability, chars, 0.7, 0.3)
-        selected, _ = assert_equal_in_python(classifier.best_subset, probability, chars)
-        for some in (selected, selected[::2], selected[1:]):
-            assert_equal_in_python(classifier.with_companions, table, probability, some)
+        context = (columns, probability, chars, 0.7, 0.3)
+        assert_equal_in_python(context_features.context_columns, *context)
+        assert_equal_in_python(classifier.best_subset, probability, chars)
 
 
 TAGS = st.sampled_from([

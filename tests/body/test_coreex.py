@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.body.coreex import (
-    VARIANTS,
     CoreExParameters,
     coreex,
     count_terminals,
@@ -19,17 +18,19 @@ from newscrawl.body.coreex import (
     recover_title,
 )
 from newscrawl.body.render import render
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.metrics import bag_score, mean
 from newscrawl.document.document import TEXT, Document, parse_document
-from newscrawl.extraction.extract import METHODS, extract
+from newscrawl.extraction.extract import extract
+from newscrawl.extraction.methods import get_method
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.metrics import bag_score, mean
+from newscrawl.lab.paper_methods import COREEX_VARIANTS
 from newscrawl.text import tokens, words
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 PUBLISHED, TODAY = CoreExParameters.PUBLISHED, CoreExParameters.TODAY
-BASIC, WEIGHTED, SUBSET = (VARIANTS[name] for name in ("R1", "R2", "R3"))
+BASIC, WEIGHTED, SUBSET = (COREEX_VARIANTS[name] for name in ("R1", "R2", "R3"))
 
 SENTENCE = "The council voted on Tuesday, after a long debate, to rebuild the ferry terminal."
 NAVIGATION = (
@@ -123,7 +124,7 @@ class TestScore:
 
     def test_a_page_of_links_has_no_core_content(self) -> None:
         document = parse_document(NAVIGATION)
-        assert all(coreex(document, one) == [] for one in (*VARIANTS.values(), TODAY))
+        assert all(coreex(document, one) == [] for one in (*COREEX_VARIANTS.values(), TODAY))
 
 
 class TestSubset:
@@ -162,15 +163,15 @@ class TestPreprocessing:
         options = "".join(f"<option>State number {n} of the union</option>" for n in range(60))
         page = f"<body>{NAVIGATION}<form><select>{options}</select></form><div id=s>{paragraphs()}</div></body>"
         document = parse_document(page, scripts=True)
-        assert coreex(document, VARIANTS["R3"]) != coreex(document, VARIANTS["R4"])
-        assert ids(document, coreex(document, VARIANTS["R4"])) == ["s"]
+        assert coreex(document, COREEX_VARIANTS["R3"]) != coreex(document, COREEX_VARIANTS["R4"])
+        assert ids(document, coreex(document, COREEX_VARIANTS["R4"])) == ["s"]
 
     def test_ignores_scripts_from_r5_on(self) -> None:
         script = f"<script>{'var a = 1; ' * 400}</script>"
         document = parse_document(
             f"<body>{script}{NAVIGATION}<div>{paragraphs()}</div></body>", scripts=True
         )
-        published, without = (coreex(document, VARIANTS[name]) for name in ("R4", "R5"))
+        published, without = (coreex(document, COREEX_VARIANTS[name]) for name in ("R4", "R5"))
         assert row_of(document, "script") in published
         assert document.tag[without[0]] == "div"
 
@@ -290,7 +291,7 @@ def test_equals_a_literal_implementation_of_the_paper(
     assert coreex(document, parameters) == reference(document, parameters)
 
 
-@given(PIECES, st.sampled_from([*VARIANTS.values(), TODAY]))
+@given(PIECES, st.sampled_from([*COREEX_VARIANTS.values(), TODAY]))
 def test_roots_are_disjoint_and_in_document_order(body: str, parameters: CoreExParameters) -> None:
     document = parse_document(f"<html><body>{body}</body></html>", scripts=True)
     forest = coreex(document, parameters)
@@ -299,7 +300,7 @@ def test_roots_are_disjoint_and_in_document_order(body: str, parameters: CoreExP
     assert all(document.end[one] <= other for one, other in pairwise(forest))
 
 
-@pytest.mark.parametrize("name", ["coreex", *(f"coreex:{name}" for name in VARIANTS)])
+@pytest.mark.parametrize("name", ["coreex", *(f"coreex:{name}" for name in COREEX_VARIANTS)])
 def test_each_variant_is_a_method(name: str) -> None:
     page = (
         f"<html><head><title>Ferry terminal</title></head><body>{NAVIGATION}"
@@ -309,7 +310,7 @@ def test_each_variant_is_a_method(name: str) -> None:
     assert article.title == "Ferry terminal to be rebuilt"
     assert name == "coreex:R1" or "council" in article.body  # R1 takes the headline
     assert "body" not in article.evidence or article.evidence["body"].source == "coreex"
-    assert name in METHODS
+    assert get_method(name).name == name
 
 
 def test_published_variants_keep_captions() -> None:

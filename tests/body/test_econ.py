@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from newscrawl.body.econ import EconParameters, extract_news
 from newscrawl.body.render import render
-from newscrawl.corpora.corpus import load_corpus
-from newscrawl.corpora.metrics import bag_score, mean
 from newscrawl.document.document import TEXT, Document, parse_document
 from newscrawl.extraction.extract import extract
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.text import words
 
 if TYPE_CHECKING:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from array import array
-from itertools import chain
-
 import pytest
 
-from newscrawl.body.block_features import ITEM_CODE
+from newscrawl.body.block_features import FEATURES, ITEM_CODE
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.classifier import (
     body_candidates,
-    with_companions,
 )
+from newscrawl.body.companions import with_companions
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
 from newscrawl.body.excluded_regions import (
@@ -21,7 +18,6 @@ from newscrawl.body.excluded_regions import (
     outside_excluded_regions,
     reveal_hidden_article,
 )
-from newscrawl.body.feature_names import FEATURES
 from newscrawl.body.nce import find_region
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
@@ -177,11 +173,12 @@ def test_excludes_repeated_long_texts(times: int, *, taken: bool):
 
 @pytest.mark.parametrize(("lists", "taken"), [(1, False), (4, False), (5, True)])
 def test_accepts_lists_with_links_only_if_there_are_many(lists: int, *, taken: bool):
-    paragraph, item = ([0.0] * len(FEATURES) for _ in range(2))
-    item[FEATURES.index("tag")], item[FEATURES.index("link_density")] = ITEM_CODE, 0.9
-    blocks = [paragraph, *[item, item, paragraph] * lists]
-    probabilities = [0.9 if block is paragraph else 0.2 for block in blocks]
-    chosen = [place for place, block in enumerate(blocks) if block is paragraph]
-    table = array("d", chain.from_iterable(blocks))
-    found = with_companions(table, probabilities, chosen)
-    assert found == (list(range(len(blocks))) if taken else chosen)
+    is_item = [False, *[True, True, False] * lists]
+    features = dict.fromkeys(FEATURES, [0.0] * len(is_item)) | {
+        "tag": [ITEM_CODE * one for one in is_item],
+        "link_density": [0.9 * one for one in is_item],
+    }
+    probabilities = [0.2 if one else 0.9 for one in is_item]
+    chosen = [place for place, one in enumerate(is_item) if not one]
+    found = with_companions(features, probabilities, chosen)
+    assert found == (list(range(len(is_item))) if taken else chosen)

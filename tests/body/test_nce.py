@@ -17,8 +17,8 @@ from newscrawl.body.nce import (
     forest_of,
     nce,
 )
-from newscrawl.corpora.corpus import load_corpus
 from newscrawl.document.document import Document, parse_document
+from newscrawl.lab.corpora.corpus import load_corpus
 
 PARAMETERS = NceParameters()
 
@@ -110,7 +110,7 @@ class TestSeparatorNode:
         assert two.tag[find_separator_node(two, PARAMETERS) or 0] == "div"
         assert element_id(three, find_separator_node(three, PARAMETERS)) == "a"
         links = replace(PARAMETERS, beta1=0.5)
-        linked = part.replace("<p>", "<p><a>").replace("</p>", "</a></p>")
+        linked = part.replace("<p>", "<p><a href=x>").replace("</p>", "</a></p>")
         mixed = parse_document(f"<main><article id=a>{part}{linked}{linked}</article></main>")
         assert mixed.tag[find_separator_node(mixed, links) or 0] == "div"
 
@@ -147,13 +147,15 @@ class TestSeparatorNode:
 
     def test_siblings_with_a_link_density_of_beta1_do_not_count(self) -> None:
         part = f"<div><p>{'word ' * 400}</p></div>"
-        linked = part.replace("<p>", "<p><a>").replace("</p>", "</a></p>")
+        linked = part.replace("<p>", "<p><a href=x>").replace("</p>", "</a></p>")
         document = parse_document(f"<article id=a>{part}{linked}{linked}</article>")
         only_links = replace(PARAMETERS, beta1=1.0)
         assert document.tag[find_separator_node(document, only_links) or 0] == "div"
 
     def test_forest_has_children_with_text_and_up_to_beta4_of_links(self) -> None:
-        document = parse_document("<main><p>ab<a>cd</a></p><p><a>ab</a></p><p></p>e</main>")
+        document = parse_document(
+            "<main><p>ab<a href=x>cd</a></p><p><a href=x>ab</a></p><p></p>e</main>"
+        )
         main = document.tag.index("main")
         half = forest_of(document, main, replace(PARAMETERS, beta4=0.5))
         assert [document.subtree_text(row) for row in half] == ["ab cd", "e"]

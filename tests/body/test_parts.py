@@ -14,9 +14,9 @@ from newscrawl.body.parts import (
     is_data_table,
     parse_parts,
 )
-from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
+from newscrawl.workers.tasks import extract_page
 from tests.commands.test_command_extract import scrapy_extract
 from tests.pages.commented_pages import commented_pages
 

@@ -56,7 +56,7 @@ def test_crawls_new_articles_only(tmp_path: Path, sites: SampleSites):
 
     done = newscrawl(tmp_path, *command, "--logfile", "crawl.log")
     assert done.returncode == 0
-    assert "Nothing new." in done.stderr.decode()
+    assert "Nothing is due before " in done.stderr.decode()
     assert titles(tmp_path / "articles.jsonl") == TITLES
     assert "'finish_reason': 'finished'" in (tmp_path / "crawl.log").read_text(encoding="utf-8")
 
@@ -65,10 +65,37 @@ def test_crawls_new_articles_only(tmp_path: Path, sites: SampleSites):
     assert titles(tmp_path / "articles.jsonl") == []
 
 
+def test_names_the_files(tmp_path: Path, sites: SampleSites):
+    """The closing line has the names with their times; a crawl without new articles has no file."""
+    command = ("crawl", *sites.urls.values(), *OPTIONS, "-o", "a-%(time)s.parquet")
+    done = newscrawl(tmp_path, *command)
+    (feed,) = tmp_path.glob("a-*.parquet")
+    line = f"newscrawl crawl: {len(TITLES)} articles written to {feed.name}\n"
+    assert done.stderr.decode().endswith(line)
+    done = newscrawl(tmp_path, *command)
+    assert done.stderr.decode().endswith("newscrawl crawl: 0 articles written\n")
+    assert list(tmp_path.glob("*.parquet")) == [feed]
+
+
+@pytest.mark.parametrize(
+    ("feed", "line"),
+    [
+        ("ftp://u:secret@127.0.0.1:9/a.jsonl", "8 articles; 1 files could not be stored"),
+        ("sites/a.jsonl", "8 articles; sites/a.jsonl has 0 of them"),
+    ],
+)
+def test_articles_without_a_file(tmp_path: Path, sites: SampleSites, feed: str, line: str):
+    """A feed that cannot be written is a failure, although the crawl ends."""
+    (tmp_path / "sites").write_text("a file, not a folder", encoding="utf-8")
+    done = newscrawl(tmp_path, "crawl", next(iter(sites.urls.values())), *OPTIONS, "-O", feed)
+    assert done.returncode == 1
+    assert done.stderr.decode().endswith(f"newscrawl crawl: {line}\n")
+
+
 def test_site_without_articles(tmp_path: Path):
-    """Exit code 3: nothing was found, and nothing is known from former crawls."""
+    """Exit code 1: the site cannot be fetched."""
     done = newscrawl(tmp_path, "crawl", "http://127.0.0.1:9/", *OPTIONS, "-s", "RETRY_ENABLED=0")
-    assert done.returncode == 3
+    assert done.returncode == 1
     assert "discovery failed: " in done.stderr.decode()
 
 

@@ -21,14 +21,20 @@ ERRORS = [
     # wrong usage
     ("crawl", 2, "Missing argument 'SITES...'"),
     ("extract --foo page.html", 2, NoSuchOption("--foo").message.rstrip(".")),
-    ("extract page.html --format docx", 2, "'docx' is not one of 'json', 'text'"),
+    ("extract page.html --format docx", 2, "'docx' is not one of 'json', 'jsonl'"),
     ("extract page.html --encoding nope", 2, "unknown encoding 'nope'"),
-    ("extract page.html --method magic", 2, "unknown method 'magic'; available"),
+    ("extract page.html --method magic", 2, "unknown method 'magic'; expected one of"),
     ("extract page.html --parts magic", 2, "unknown part 'magic'; expected one of"),
     ("extract page.html --jobs -1", 2, "-1 is not in the range"),
     ("extract page.html page.html --url https://a.example/", 2, "--url needs one file"),
     ("extract ftp://a.example/page.html", 2, "scheme 'ftp' is not supported; use http, https"),
-    ("extract page.html -s NEWSCRAWL_DEADLINE=soon", 2, "NEWSCRAWL_DEADLINE"),
+    ("extract page.html -s NEWSCRAWL_DEADLINE=soon", 2, "DEADLINE: 'soon' is not a number"),
+    ("extract page.html -s NEWSCRAWL_WORKERS=1.5", 2, "WORKERS: '1.5' is not a whole number"),
+    (
+        "extract page.html -s NEWSCRAWL_METOD=nce",
+        2,
+        "unknown setting NEWSCRAWL_METOD; did you mean",
+    ),
     ("extract page.html -s NEWSCRAWL_DEADLINE", 2, "-s NEWSCRAWL_DEADLINE: expected NAME=VALUE"),
     ("crawl ftp://a.example/", 2, "not an http(s) URL: 'ftp://a.example/'; name a file or a URL"),
     ("crawl a.example b.example a.example", 2, "a.example is listed twice"),
@@ -39,6 +45,8 @@ ERRORS = [
     ("crawl a.example -o articles.docx", 2, "docx"),
     ("crawl a.example -o a.jsonl -O b.jsonl", 2, "only one of -o"),
     ("crawl a.example -o old.json", 2, "json cannot be appended to; use -O to replace it"),
+    ("crawl a.example -o old.parquet", 2, "parquet cannot be appended to; use -O to replace it"),
+    ("crawl a.example -o s3://b/a.csv", 2, "s3 cannot be appended to; use -O to replace it"),
     ("cluster feed.jsonl --sort --two-pass", 2, "--two-pass cannot be combined with --sort"),
     ("evaluate folder --method magic", 2, "unknown method 'magic'"),
     ("train folder", 2, "Missing option '--out'"),
@@ -57,7 +65,6 @@ ERRORS = [
     ("crawl missing.txt", 1, "missing.txt: No such file"),
     ("crawl empty.csv", 1, "empty.csv:1: url is missing"),
     ("urls missing.txt", 1, "missing.txt: No such file"),
-    ("urls notes.txt", 1, "notes.txt:1: not an http(s) URL: 'hello world'"),
     ("cluster missing.jsonl", 1, "missing.jsonl: No such file"),
     ("evaluate missing --method nce", 1, "no corpus at missing"),
     ("train missing --out .", 1, "no corpus at missing"),
@@ -85,6 +92,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("empty.csv", b"\n"),
         ("cut.html.gz", gzip.compress(PAGE.encode())[:-20]),
         ("old.json", b"[{}]"),
+        ("old.parquet", b"PAR1"),
         ("folder/notes.txt", b"hello world"),
     ):
         (tmp_path / name).write_bytes(content)
@@ -127,15 +135,6 @@ def test_missing_extra(
     )
     assert run(cli, line.split(), "newscrawl") == 2
     assert f"pip install 'newscrawl[{extra}]'" in capfd.readouterr().err
-
-
-def test_unknown_setting(files: Path, capfd: pytest.CaptureFixture[str]):
-    """An unknown setting is a warning that suggests the nearest name."""
-    arguments = ["extract", "page.html", "-s", "NEWSCRAWL_METOD=nce"]
-    assert run(cli, arguments, "newscrawl") == 0
-    assert "unknown setting NEWSCRAWL_METOD; did you mean NEWSCRAWL_METHOD?" in (
-        capfd.readouterr().err
-    )
 
 
 @pytest.mark.slow

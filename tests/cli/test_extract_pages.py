@@ -9,17 +9,20 @@ import json
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import newscrawl.samples
 from newscrawl.items import Article
 from newscrawl.samples import expected_pages
 from tests.extraction.test_extraction import PAGE, TITLE, URL
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+SAMPLE_PAGE = (
+    Path(newscrawl.samples.__file__).parent
+    / "harbour-gazette/www/2026/11/20/ferry-terminal-vote.html"
+)
 CODE = "from newscrawl.cli.main import main; main()"
 
 
@@ -106,3 +109,21 @@ def test_formats(tmp_path: Path):
         ("b.html", TITLE),
     ]
     assert {"url", "date", "authors", "body"} <= table[0].keys() <= {"source", *Article.__slots__}
+
+
+def test_one_page_imports_only_what_extraction_needs():
+    program = f"""
+import sys
+sys.argv = ["newscrawl", "extract", {str(SAMPLE_PAGE)!r}, "--text"]
+import newscrawl.cli
+try:
+    newscrawl.cli.start()
+finally:
+    slow = "asyncio charset_normalizer numpy pyarrow rich scrapy twisted w3lib.html yaml"
+    print(sorted(set(slow.split()) & set(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert "Port Kerrin" in done.stdout
+    assert done.stderr.strip() == "[]"

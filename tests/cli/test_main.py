@@ -31,9 +31,11 @@ def raising(error: BaseException) -> Callable[[], Any]:
     [
         (click.UsageError("name a file"), 2, "newscrawl: name a file\n"),
         (click.ClickException("two\nlines"), 1, "newscrawl: two lines\n"),
+        (click.ClickException("\x1b[2J\x9b1m\u202e"), 1, "newscrawl: \\x1b[2J\\x9b1m\\u202e\n"),
         (FileNotFoundError(2, "No such file", "x"), 1, "newscrawl: x: No such file\n"),
         (click.exceptions.Exit(3), 3, ""),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "newscrawl: interrupted\n"),
+        (click.Abort(), 130, "newscrawl: interrupted\n"),
     ],
 )
 def test_errors(error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]):
@@ -75,12 +77,24 @@ def test_subcommands(name: str, capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize(
+    ("name", "message"),
+    [("crwal", "did you mean crawl?"), ("Extract", "did you mean extract?"), ("x", "use crawl, ")],
+)
+def test_unknown_command(name: str, message: str, capsys: pytest.CaptureFixture[str]):
+    assert main.run(main.cli, [name, "page.html"], "newscrawl") == 2
+    assert capsys.readouterr().err.startswith(f"newscrawl: no command {name!r}; {message}")
+
+
+@pytest.mark.parametrize(
     ("words", "expected"),
     [
         ("newscrawl ex", ["plain,extract"]),
         ("newscrawl c", ["plain,crawl", "plain,cluster"]),
         ("newscrawl cluster --so", ["plain,--sort"]),
         ("newscrawl extract --format ma", ["plain,markdown"]),
+        ("newscrawl extract --method ne", ["plain,newscrawl"]),
+        ("newscrawl extract --parts code,ta", ["plain,code,tables"]),
+        ("newscrawl crawl -s NEWSCRAWL_SITE_LI", ["plain,NEWSCRAWL_SITE_LIMIT="]),
     ],
 )
 def test_shell_completion(words: str, expected: list[str]):

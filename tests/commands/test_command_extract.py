@@ -48,7 +48,7 @@ def scrapy_extract(folder: Path, *args: str) -> subprocess.CompletedProcess[byte
         cwd=folder,
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=200,
     )
 
 

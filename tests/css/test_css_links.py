@@ -10,9 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
-from newscrawl.corpora.corpus import load_corpus
+from newscrawl.css import decode_sheet, media, parser
 from newscrawl.css import sheet_links as links
-from newscrawl.css.selectors import selector_tokens as lexical
 from newscrawl.css.sheet_links import (
     MAX_SCANNED_BYTES,
     holds_css,
@@ -20,10 +19,7 @@ from newscrawl.css.sheet_links import (
     sheet_url,
     sheet_urls,
 )
-from newscrawl.css.sheets import import_rules as sheet_imports
-from newscrawl.css.syntax import conditions, masking
-from newscrawl.css.syntax import media_queries as media
-from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.lab.corpora.corpus import load_corpus
 from tests.helpers.operations import growth
 
 if TYPE_CHECKING:
@@ -183,15 +179,11 @@ def test_bounds_work_on_hostile_pages(start: bytes, unit: bytes, monkeypatch: py
 
 
 @pytest.mark.parametrize(("start", "unit"), HOSTILE)
-def test_scans_hostile_pages_in_linear_time(
-    start: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(links, "_find_elements", links.find_elements_in_python)
-
+def test_scans_hostile_pages_in_linear_time(start: bytes, unit: bytes):
     def read(size: int) -> None:
         sheet_urls(start + unit * (size // len(unit) + 1), PAGE)
 
-    assert growth(read, 3000, conditions, links, lexical, media, sheet_imports, masking) < 2.3
+    assert growth(read, 3000, links, media, parser) < 2.3
 
 
 PIECES = st.sampled_from(
@@ -204,51 +196,19 @@ PIECES = st.sampled_from(
 PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode())
 
 
-@given(PAGES, st.integers(0, 9))
-@example(b"<link", 9)
-@example(b"<!-->", 9)
-@example(b"<!--->-->", 9)
-@example(b"<script</script", 9)
-def test_compiled_scan_matches_the_reference(html: bytes, limit: int):
-    compiled = pytest.importorskip(
-        "newscrawl.css._sheet_links", reason="the extension is not built"
-    )
-    assert compiled.find_elements(html, limit) == list(links.find_elements_in_python(html, limit))
-
-
-@given(st.text("<pP/> \x0ba", max_size=30).map(str.encode), st.integers(0, 3))
-@example(b"<p", 1)
-@example(b"<p/><p ><P>", 2)
-def test_compiled_paragraph_count_matches_the_reference(html: bytes, minimum: int):
-    compiled = pytest.importorskip(
-        "newscrawl.css._sheet_links", reason="the extension is not built"
-    )
-    assert compiled.has_paragraphs(html, minimum) == links.has_paragraphs_in_python(html, minimum)
-
-
-@pytest.mark.corpus
-def test_compiled_scan_matches_the_reference_on_real_pages(corpus_dir: Path):
-    compiled = pytest.importorskip(
-        "newscrawl.css._sheet_links", reason="the extension is not built"
-    )
-    for page in load_corpus(corpus_dir / "news212").pages[::4]:
-        html = page.html()
-        assert compiled.find_elements(html, 2000) == list(links.find_elements_in_python(html, 2000))
-
-
 @given(PAGES)
 @example(b'<link a=\'"\' b="> rel=stylesheet href=/no.css " rel=stylesheet href=/a.css>')
 @example(b"<link =x rel=stylesheet href=/a.css>")
 def test_cached_tags_match_uncached(html: bytes):
     uncached = [
         links._parse_reference(name, html, start)
-        for name, start, _ in links.find_elements_in_python(html, 99)
+        for name, start, _ in links._find_elements(html, 99)
         if name != b"style"
     ]
     for _ in range(2):
         assert uncached == [
             links._reference(html, name, start)
-            for name, start, _ in links.find_elements_in_python(html, 99)
+            for name, start, _ in links._find_elements(html, 99)
             if name != b"style"
         ]
 

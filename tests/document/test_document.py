@@ -212,7 +212,7 @@ def test_columns_replace_elements() -> None:
 
 
 def test_with_hidden_returns_a_reduced_copy() -> None:
-    document = parse_document("<p>one</p><p><a>two</a></p><p>three</p>")
+    document = parse_document("<p>one</p><p><a href=x>two</a></p><p>three</p>")
     _, second, _ = document.rows_of("p")
     shorn = document.with_hidden([range(second, document.end[second])])
     assert [shorn.text[row] for row in shorn.text_nodes()] == ["one", "three"]
@@ -226,3 +226,22 @@ def test_parses_the_tree_on_demand() -> None:
     pre = document.element(document.tag.index("pre"))
     assert (pre.text, pre.getroottree().getroot()) == (" two\n", document.root)
     assert document.subtree_text(0) == "one two"
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("<p>one <a name=x>two</a></p>", "one two"),
+        ("<p><ruby>駅<rp>(</rp><rt>えき</rt><rp>)</rp></ruby>前</p>", "駅 前"),
+        ("<p>one</p><p hidden=until-found>two</p><p hidden>three</p>", "one two"),
+        ("<p>one</p><p style='Visibility: hidden'>two</p>", "one"),
+        ("<h3><button>Why now?</button></h3><p><button>Share</button></p>", "Why now?"),
+        ("<x-y><template shadowrootmode=open><p>one</p></template></x-y><template>two</template>", "one"),
+        ("<div><noscript><div><img src=x></noscript><p>one</p></div><p>two</p>", "one two"),
+        ("<div><p>one</p><noscript></div></noscript><p>two</p></div>", "one two"),
+    ],
+)  # fmt: skip
+def test_shows_what_browsers_show(html: str, shown: str) -> None:
+    document = parse_document(f"<title>x</title><body>{html}")
+    assert document.subtree_text(0) == shown
+    assert document.link_chars(0) == 0

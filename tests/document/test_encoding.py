@@ -132,3 +132,23 @@ PIECES = st.sampled_from(
 @given(st.one_of(st.lists(PIECES, max_size=12).map(b"".join), st.binary()))
 def test_validates_utf8_like_the_codec(data: bytes) -> None:
     assert_equal_in_python(utf8_length, data)
+
+
+@pytest.mark.parametrize(
+    ("data", "charset", "text"),
+    [
+        ("Rząd przyjął w środę".encode("cp1250"), "x-cp1250", "Rząd przyjął w środę"),
+        ("Łódź, Świętość".encode("iso8859-2"), "iso88592", "Łódź, Świętość"),
+        ("Un œuf à 5 €".encode("iso8859-15"), "iso885915", "Un œuf à 5 €"),
+        ("①港の工事".encode("euc_jis_2004"), "x-euc-jp", "①港の工事"),
+        (b"\x80" + "码头三百万".encode("gbk"), "gb_2312-80", "€码头三百万"),
+        (b"\xa3\xe1" + "碼頭".encode("big5"), "x-x-big5", "€碼頭"),
+        ("①①".encode("cp932"), "cp932", "①①"),
+        ("Die Hälfte".encode("cp1252"), "utf-16", "Die Hälfte"),
+    ],
+)
+def test_charsets_as_browsers_have_them(data: bytes, charset: str, text: str):
+    """Labels and code points of the Encoding Standard that Python or w3lib do not have."""
+    for page, header in ((data, charset), (b'<meta charset="%s">' % charset.encode() + data, None)):
+        found = to_utf8(page, header).utf8.decode().rpartition(">")[2]
+        assert found == text

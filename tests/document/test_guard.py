@@ -7,13 +7,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html
 
-from newscrawl.corpora.corpus import load_corpus
 from newscrawl.document.guard import (
     _OPEN_TAG,
     MAX_ATTRIBUTES,
+    _pattern,
     count_byte,
     drop_surplus_attributes,
 )
+from newscrawl.lab.corpora.corpus import load_corpus
 
 VALUED = b"<p>before</p><div " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">text</div>"
 BARE = b"<p>before</p><div " + b" ".join(b"a%d" % n for n in range(300_000)) + b">text</div>"
@@ -53,7 +54,7 @@ def test_reads_a_value_without_closing_quote_to_the_end_of_the_page(quote: bytes
 @example(b"a = b c=/d>")
 def test_tags_end_where_the_parser_ends_them(rest: bytes) -> None:
     page = b"<i " + rest
-    end = _OPEN_TAG.match(page).end()  # type: ignore[union-attr]  # any such bytes
+    end = _pattern(_OPEN_TAG).match(page).end()  # type: ignore[union-attr]  # any such bytes
     element = html.document_fromstring(b"<p>x</p>" + page).find(".//i")
     text = page[end:].decode() or None
     if element is not None:  # the tag ends before the page

@@ -45,6 +45,7 @@ def assert_same_rows(page: str | bytes, *, is_read: bool | None = True) -> None:
             assert (found["_root"] is None) is is_read
         for fields in (found, expected):
             fields.pop("_root", None)
+            fields.pop("_is_of_tree", None)
         assert found == expected
         assert {type(chars) for chars in found.get("chars_before", [0.0])} == {float}
 
@@ -164,7 +165,7 @@ def test_agree_on_invalid_bytes(page: bytes) -> None:
 def test_agree_at_limits(page: bytes, is_read: bool) -> None:
     assert_same_rows(page, is_read=is_read)
     document = parse_document(page)
-    assert (read_rows(document._source) is not None) is is_read
+    assert (read_rows(document.source) is not None) is is_read
 
 
 def test_reads_media_on_request() -> None:
@@ -234,10 +235,9 @@ def test_elements_are_those_of_the_rows() -> None:
     ("before", "environment"),
     [
         ("", {"NEWSCRAWL_NO_EXTENSIONS": "1"}),
-        ("from lxml import etree; etree.LIBXML_VERSION = (2, 9, 14)", {}),
         ("import sys; sys.modules['newscrawl.document._read_rows'] = None", {}),
     ],
-    ids=["disabled", "other libxml2", "not built"],
+    ids=["disabled", "not built"],
 )
 def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
     code = f"""if True:
@@ -245,6 +245,43 @@ def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
         from newscrawl.document.document import COMPILED, parse_document
         print(COMPILED, parse_document("<p>text").subtree_text(0))"""
     assert run_python(code, **environment).split() == ["False", "text"]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<title>a</title><p class=x id=y>one<table><td>two<p>three</html><p>four",
+        "<meta name=a content=b><img src=c alt='\x01'><p/<>odd<a:b c:d=e>five</a:b><p\x02>six",
+        "<script type='application/ld+json'>{}</script>text",
+    ],
+)
+def test_tree_of_another_parser_has_the_rows(page: str) -> None:
+    other = etree.fromstring("<html><body><div>another tree</div></body></html>")
+    with (
+        patch.object(document_module, "_HAS_SAME_RULES", False),
+        patch.object(document_module, "_parse", return_value=other),
+    ):
+        document = parse_document(page)
+        assert document.root is not other
+    elements = [row for row, tag in enumerate(document.tag) if tag != "#text"]
+    tags = {document.element(row).tag for row in elements}
+    assert tags - {"span"} <= {document.tag[row] for row in elements}
+    for name, values in document.attributes.items():
+        assert {row: document.element(row).get(name) for row in values} == values
+    shown = " ".join("".join(document.root.itertext()).split())
+    assert shown == " ".join(" ".join(document.text).split())
+
+
+def test_warns_once_without_compiled_modules() -> None:
+    code = """if True:
+        import sys
+        for name in ("_read_rows", "_bytes"):
+            sys.modules["newscrawl.document." + name] = None
+        import logging
+        logging.basicConfig(stream=sys.stdout, format="%(levelname)s %(message)s")
+        import newscrawl.document.document"""
+    (line,) = run_python(code).splitlines()
+    assert line.startswith("WARNING Could not load compiled modules, extraction is slower (")
 
 
 def test_rejects_a_module_built_for_other_columns() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.extensions.memusage import MemoryUsage
 from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
@@ -17,7 +19,7 @@ import newscrawl
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.network.download_handler import HttpHandler
 from newscrawl.crawl.network.downloader import Downloader
-from newscrawl.crawl.network.secrets import HideSecrets
+from newscrawl.crawl.network.secrets import LogText
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.exporters import ParquetItemExporter
@@ -90,8 +92,33 @@ def test_project_settings_take_precedence() -> None:
     )
     assert pipelines(settings) == [Storage, NewsExtractPipeline]
     assert settings["ITEM_PIPELINES"][PATH] == 10
-    exporters = dict(settings["FEED_EXPORTERS"])
-    assert exporters == {"parquet": "mine.Exporter", "csv": "mine.Csv"}
+    exporters = settings["FEED_EXPORTERS"]
+    assert (exporters["parquet"], exporters["csv"]) == ("mine.Exporter", "mine.Csv")
+
+
+def test_feeds_without_items_write_no_file() -> None:
+    """Unless they replace a file, or the project decides."""
+    feeds = {"a.csv": {}, "b.csv": {"overwrite": True}, "c.csv": {"store_empty": True}}
+    settings = settings_with_addon(FEEDS=json.dumps(feeds))
+    stored = {uri: feed["store_empty"] for uri, feed in settings.getdict("FEEDS").items()}
+    assert stored == {"a.csv": False, "b.csv": True, "c.csv": True}
+    settings = settings_with_addon(FEEDS=json.dumps(feeds), FEED_STORE_EMPTY=True)
+    assert settings.getdict("FEEDS") == feeds
+
+
+def test_warns_about_feeds_that_each_crawl_replaces(caplog: pytest.LogCaptureFixture) -> None:
+    """A store cannot append: the second crawl would leave its new articles only."""
+    feeds = {
+        "s3://user:secret@bucket/a.jsonl": {},
+        "s3://bucket/%(time)s.jsonl": {},
+        "gs://bucket/b.jsonl": {"overwrite": True},
+        "c.jsonl": {},
+    }
+    settings_with_addon(FEEDS=feeds)
+    (line,) = [
+        record.getMessage() for record in caplog.records if "replaces" in record.getMessage()
+    ]
+    assert "s3://***@bucket/a.jsonl" in line
 
 
 def test_project_can_disable_the_pipeline() -> None:
@@ -112,7 +139,8 @@ def test_addon_enables_safety() -> None:
     assert [found for found in middlewares if found in ours] == ours
     assert RobotsTxtMiddleware not in middlewares
     assert HttpCompressionMiddleware not in middlewares
-    assert HideSecrets in components(settings, "EXTENSIONS")
+    assert LogText in components(settings, "EXTENSIONS")
+    assert MemoryUsage not in components(settings, "EXTENSIONS")
     assert load_object(settings["DOWNLOADER"]) is Downloader
     assert load_object(settings["FEED_EXPORTERS"]["csv"]) is SafeCsvItemExporter
     assert settings.getbool("ROBOTSTXT_OBEY")

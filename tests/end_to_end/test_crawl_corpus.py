@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newscrawl.corpora.metrics import bag_score
+from newscrawl.lab.corpora.metrics import bag_score
 from newscrawl.text import words
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
 from tests.servers.replay import RecordedPage, ReplayServer, Site, load_pages, make_sites

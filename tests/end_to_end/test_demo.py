@@ -24,8 +24,6 @@ from newscrawl.samples.expected import check_outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
-
 DISALLOWED = ("/print/", "/drafts/", "/readers/", "/intern/", "/leser/", "/anmelden", "/members/")
 
 
@@ -90,6 +88,7 @@ def test_demo_shows_the_result(demo: Demo):
     )
 
 
+@pytest.mark.slow
 def test_crawl_respects_robots(tmp_path: Path):
     """Pages that robots.txt disallows are never requested."""
     with SampleSites() as sites:
@@ -101,6 +100,7 @@ def test_crawl_respects_robots(tmp_path: Path):
     assert len(set(pages)) == len(pages)
 
 
+@pytest.mark.slow
 def test_demo_fails_if_the_crawl_fails(tmp_path: Path):
     """A failed crawl raises an error."""
     with SampleSites() as sites:
@@ -109,6 +109,7 @@ def test_demo_fails_if_the_crawl_fails(tmp_path: Path):
         crawl(sites, tmp_path / "articles.jsonl")
 
 
+@pytest.mark.slow
 def test_serves_the_sample_sites_by_default(tmp_path: Path):
     """Without sites, the demo profile serves and crawls the sample sites."""
     try:

@@ -65,13 +65,11 @@ class Project:
             text=True,
         )
 
-    def wait(self, run: subprocess.Popen[str]) -> None:
-        """Wait for the first request of *run*."""
+    def wait(self, run: subprocess.Popen[str], requests: int = 1) -> None:
+        """Wait for the first *requests* of *run*."""
         before = len(self.sites.requests)
-        end = time.monotonic() + 60
-        while len(self.sites.requests) == before:
+        while len(self.sites.requests) < before + requests:
             assert run.poll() is None, run.communicate()
-            assert time.monotonic() < end
             time.sleep(0.02)
 
     def urls(self) -> list[str]:
@@ -92,7 +90,7 @@ def test_second_run_exits_while_locked(project: Project):
     first = project.start()
     project.wait(first)
     second = project.start()
-    _, message = second.communicate(timeout=10)
+    _, message = second.communicate(timeout=200)
     assert second.returncode == 75
     assert message == "newscrawl-crawl: the crawl of shard 1/1 is still running; exiting\n"
     assert first.poll() is None
@@ -102,9 +100,9 @@ def test_second_run_exits_while_locked(project: Project):
     urls = project.urls()
     assert len(urls) == len(set(urls)) > 20
     third = project.start()
-    _, log = third.communicate(timeout=60)
+    _, log = third.communicate(timeout=200)
     assert third.returncode == 0, log
-    assert "Nothing new." in log
+    assert "Nothing is due before " in log
 
 
 @needs_flock
@@ -112,8 +110,7 @@ def test_second_run_exits_while_locked(project: Project):
 def test_killed_run_releases_the_lock(project: Project):
     """A killed crawl releases the lock, even if its workers live on; the next one resumes."""
     first = project.start()
-    project.wait(first)
-    time.sleep(1)
+    project.wait(first, 12)
     first.kill()
     first.communicate()
     assert first.returncode == -signal.SIGKILL

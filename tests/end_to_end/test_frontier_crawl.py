@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-CONCURRENT = 16
-#: seconds: NEWSCRAWL_CHECKPOINT, and a commit and a pipeline on a busy machine
-CHECKPOINT_WINDOW = 0.5 + 0.75
-
 #: with a worker process; the size of a response in Scrapy's queue of responses is at least 1024
 FEW_IN_FLIGHT = {
     "TREE_WORKERS": 1,
@@ -53,8 +49,7 @@ class TreeCrawl:
     spider: str = "tree_spider.py"
     options: dict[str, object] = field(default_factory=dict)
     arguments: dict[str, str] = field(default_factory=dict)
-    #: time.monotonic() of each kill
-    kills: list[float] = field(default_factory=list)
+    kills: int = 0
     #: logs of all processes
     logs: list[Path] = field(default_factory=list)
 
@@ -94,8 +89,8 @@ class TreeCrawl:
         if process.poll() is not None:
             return False
         end(process)
-        self.kills.append(time.monotonic())
-        process.wait(timeout=60)
+        self.kills += 1
+        process.wait(timeout=200)
         return True
 
     def finish(self) -> dict[str, Any]:
@@ -125,27 +120,20 @@ class TreeCrawl:
         return Counter(json.loads(text)["n"] for (text,) in self.rows("SELECT item FROM outbox"))
 
     def done(self) -> set[int]:
-        """Return the numbers of the pages with a committed outcome."""
+        """Return the numbers of the pages with a committed outcome, without the first page."""
         if not self.kills:
             return set()
         urls = self.rows("SELECT url FROM outcome")
-        return {int(url.rpartition("/")[2].removesuffix(".html")) for (url,) in urls}
+        return {int(url.rpartition("/")[2].removesuffix(".html")) for (url,) in urls} - {0}
 
     def repeated(self) -> int:
         """Return the number of refetched pages, without the first page, which is fetched twice."""
-        return len(self.site.served) - len({n for _, n in self.site.served}) - 1
-
-    def allowed(self) -> int:
-        """Return the number of pages that may be refetched: in flight or since a checkpoint."""
-        recent = sum(
-            end - CHECKPOINT_WINDOW < at <= end for end in self.kills for at, _ in self.site.served
-        )
-        return recent + CONCURRENT * len(self.kills)
+        return len(self.site.served) - len(set(self.site.served)) - 1
 
     def assert_complete(self) -> None:
         """Check that every page was fetched, has one item and one outcome."""
         site = self.site
-        assert {n for _, n in site.served} == site.healthy
+        assert set(site.served) == site.healthy
         assert self.items() == Counter(n for n in site.healthy if n % 100 != 3)
         outcomes = {
             "article": {n for n in site.healthy if n % 100 != 3},
@@ -170,17 +158,25 @@ def crawl(tmp_path: Path) -> Any:
 
 
 def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
-    """Kill a crawl after each number of served pages in *points*, then let it finish."""
+    """Kill a crawl after each number of served pages in *points*, then let it finish.
+
+    No page with a committed outcome is fetched again.
+    """
+    served = crawl.site.served
+    done: set[int] = set()
+    fetched = 0
     for pages in points:
-        assert crawl.kill_at(pages), crawl.output
+        assert crawl.kill_at(max(pages, len(served) + 1)), crawl.output
+        assert not done & set(served[fetched:])
+        done, fetched = crawl.done(), len(served)
     assert crawl.finish()["finish_reason"] == "finished"
+    assert not done & set(served[fetched:])
     crawl.assert_complete()
-    print(f"{len(points)} kills: {crawl.repeated()} refetched, {crawl.allowed()} allowed")  # noqa: T201
-    assert crawl.repeated() <= crawl.allowed()
+    print(f"{len(points)} kills: {crawl.repeated()} refetched")  # noqa: T201
 
 
 def test_resumes_after_three_kills(crawl: TreeCrawl):
-    """After kill -9 no page is missing, no item is duplicated and few pages are refetched."""
+    """After kill -9 no page is missing and no item is duplicated."""
     kill_and_resume(crawl, [1, 90, 200])
 
 
@@ -193,15 +189,7 @@ def test_resumes_after_twenty_kills(tmp_path: Path):
     points = sorted(random.Random(17).sample(range(1, 700), 20))
     with TreeSite(720) as site:
         crawl = TreeCrawl(tmp_path, site, options=FEW_IN_FLIGHT)
-        fetched = 0
-        for pages in points:
-            done = crawl.done()
-            assert crawl.kill_at(max(pages, len(site.served) + 1)), crawl.output
-            assert not done & {n for _, n in site.served[fetched:]}
-            fetched = len(site.served)
-        assert crawl.finish()["finish_reason"] == "finished"
-        crawl.assert_complete()
-        print(f"{crawl.repeated()} refetched")  # noqa: T201
+        kill_and_resume(crawl, points)
         assert crawl.repeated() <= len(points) * MAX_REFETCHED
 
 
@@ -259,7 +247,7 @@ def test_crawls_without_a_state_file(crawl: TreeCrawl):
     """Without a state file the crawl works in memory."""
     crawl.options = {"NEWSCRAWL_STATE": ""}
     stats = crawl.finish()
-    assert {n for _, n in crawl.site.served} == crawl.site.healthy
+    assert set(crawl.site.served) == crawl.site.healthy
     assert stats["newscrawl/outcome_count/article"] == stats["item_scraped_count"]
     assert not (crawl.folder / ".scrapy").exists()
 
@@ -272,7 +260,7 @@ def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
         time.sleep(0.01)
         assert first.poll() is None, crawl.output
     second = crawl.start()
-    assert second.wait(timeout=60) == 1
+    assert second.wait(timeout=200) == 1
     assert_refused(crawl, "state.sqlite: in use by another process")
     first.kill()
     first.wait()
@@ -295,7 +283,7 @@ def test_refuses_a_file_in_one_line(crawl: TreeCrawl, content: bytes | None, rea
     if content is not None:
         state.rmdir()
         state.write_bytes(content)
-    assert crawl.start().wait(timeout=60) == 1
+    assert crawl.start().wait(timeout=200) == 1
     assert_refused(crawl, reason)
 
 
@@ -307,14 +295,14 @@ def test_refuses_damage_in_one_line(crawl: TreeCrawl):
     with state.open("r+b") as file:
         file.seek(4096)
         file.write(bytes(size - 4096))
-    assert crawl.start().wait(timeout=60) == 1
+    assert crawl.start().wait(timeout=200) == 1
     assert_refused(crawl, "state.sqlite: damaged")
 
 
 def test_refuses_a_setting_in_one_line(crawl: TreeCrawl):
     """A crawl with an invalid setting ends with one line that names it."""
     crawl.options = {"NEWSCRAWL_CHECKPOINT": -1}
-    assert crawl.start().wait(timeout=60) == 1
+    assert crawl.start().wait(timeout=200) == 1
     assert_refused(crawl, "NEWSCRAWL_CHECKPOINT: -1.0 is less than 0")
 
 
@@ -347,7 +335,7 @@ def test_full_disk(crawl: TreeCrawl):
 
 def assert_state_failed(crawl: TreeCrawl, process: subprocess.Popen[bytes], reason: str) -> None:
     """Check that *process* ends with exit code 1 and a last line with *reason*."""
-    assert process.wait(timeout=60) == 1
+    assert process.wait(timeout=200) == 1
     assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
     assert "Could not write the crawl's state, closing the spider: " in crawl.output
     assert "The crawl has failed, exit code 1: " in crawl.output.splitlines()[-1]

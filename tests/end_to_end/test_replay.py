@@ -30,7 +30,7 @@ def fetch(server: ReplayServer, url: str, **headers: str) -> tuple[int, Message,
     )
     request = urllib.request.Request(url, headers=headers)
     try:
-        with opener.open(request, timeout=10) as answer:
+        with opener.open(request, timeout=60) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as error:
         with error:

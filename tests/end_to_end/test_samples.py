@@ -38,7 +38,7 @@ def sites() -> Iterator[SampleSites]:
 
 def fetch(url: str, target: str, method: str = "GET") -> tuple[int, str, bytes]:
     """Return status, content type and content; *target* is not normalised."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     try:
         connection.request(method, target)
         response = connection.getresponse()
@@ -122,7 +122,7 @@ def test_records_requests(sites: SampleSites):
 def test_idle_connections_do_not_block(sites: SampleSites):
     """Clients that send nothing do not use up the server's threads."""
     host, port = urlsplit(sites.urls["minato"]).netloc.split(":")
-    idle = [socket.create_connection((host, int(port)), timeout=5) for _ in range(4)]
+    idle = [socket.create_connection((host, int(port)), timeout=60) for _ in range(4)]
     try:
         assert fetch(sites.urls["minato"], "/")[0] == 200
     finally:

@@ -8,10 +8,12 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
+from newscrawl.crawl.discovery.site_plan import USUAL_SITEMAPS
 from newscrawl.crawl.reporting.outcomes import site_counts
 from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
@@ -234,12 +236,12 @@ def test_fetches_newest_first_up_to_the_limit(tmp_path: Path):
 
 def test_skips_old_entries(tmp_path: Path):
     """NEWSCRAWL_MAX_AGE applies to sitemaps and to their entries."""
-    site = "old.example"
+    site, today = "old.example", datetime.now(UTC).date()
     answers = {
         "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
         "/": front(),
-        "/index.xml": index(site, "/2001.xml 2001-12-31", "/new.xml 2090-01-01"),
-        "/new.xml": sitemap(site, f"{story(1)} 2090-01-01", "/old 2001-01-01"),
+        "/index.xml": index(site, "/2001.xml 2001-12-31", f"/new.xml {today}"),
+        "/new.xml": sitemap(site, f"{story(1)} {today}", "/old 2001-01-01"),
         story(1): article(1),
     }
     with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
@@ -428,7 +430,10 @@ def test_dead_site_does_not_hold_up_the_others(tmp_path: Path):
         crawl = crawl_sites(
             tmp_path, ["http://dead.example/", "http://alive.example/"], web.proxy_environment()
         )
-    assert outcomes(crawl, "dead.example") == {"discovery_failed/http_404": 3}
+    assert outcomes(crawl, "dead.example") == {
+        "discovery_failed/http_404": 2 + len(USUAL_SITEMAPS),
+        "unreachable/http_404": 1,
+    }
     assert outcomes(crawl, "alive.example")["article"] == 1
 
 
@@ -449,7 +454,7 @@ def test_progress_keeps_standard_output_clean():
         )
         os.close(writing_end)
         terminal = read_terminal(reading_end)
-        feed, _ = crawl.communicate(timeout=60)
+        feed, _ = crawl.communicate(timeout=200)
     assert crawl.returncode == 0
     assert [json.loads(line)["title"] for line in feed.splitlines()] == [
         pages.title(28),
@@ -488,7 +493,7 @@ def test_rejects_wrong_spider_arguments(arguments: list[str], message: str):
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=200,
     )
     assert done.returncode == 1
     assert message in done.stderr.splitlines()[-1]

@@ -46,7 +46,7 @@ def scrapy(*arguments: str, cwd: Path) -> str:
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=200,
         check=False,
     )
     assert run.returncode == 0, run.stderr

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from newscrawl.crawl.workers.pool import WorkerError, WorkerPool
 from newscrawl.text import squeeze
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.pool import WorkerPool
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
 from tests.servers import pages
 from tests.servers.faulty_pages import FAULT_SITES, PAGES, FaultServer, FaultSite
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-DEADLINE = 10.0
-TASK = "newscrawl.crawl.workers.tasks:extract_page"
+DEADLINE = 30.0
+TASK = "newscrawl.workers.tasks:extract_page"
 URL = "http://paper.example/2026/03/14/story.html"
 
 
@@ -76,7 +77,7 @@ def crawl_faults(folder: Path, *, fronts: bool = False, **settings: object) -> C
             folder,
             [f"http://{site.host}/" for site in FAULT_SITES],
             server.proxy_environment(),
-            DOWNLOAD_TIMEOUT=4,
+            DOWNLOAD_TIMEOUT=15,
             RETRY_TIMES=1,
             NEWSCRAWL_DEADLINE=DEADLINE,
             NEWSCRAWL_MAX_AGE=0,

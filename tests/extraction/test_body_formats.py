@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree, html
 
-from benchmarks.body_formats import CORPUS_NAMES, FORMATS, URL, articles, faults, rendered
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import (
@@ -27,6 +29,7 @@ from newscrawl.extraction.web_addresses import MAX_URL, web_url
 from newscrawl.items import Article, BodyImage, BodyLink
 from newscrawl.samples import expected_pages
 from tests.end_to_end.test_samples import LEGACY, label
+from tests.helpers.formats_read_back import CORPUS_NAMES, FORMATS, URL, articles, faults, rendered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -290,3 +293,83 @@ def test_formats_of_labelled_pages_have_the_words_of_the_text(corpus: str, corpu
         for page, article in articles(corpus_dir / corpus, options)
         if (found := faults(article))
     } == {}
+
+
+HOSTILE = [
+    "plain",
+    "a: b # c",
+    "- x",
+    "'\"\\",
+    "line\u2028break\x85end",
+    "\U0001f600 汐見 \ufeff",
+    "---",
+    "yes",
+    "{{ x }}",
+]
+
+
+@pytest.mark.parametrize(
+    ("day", "read"),
+    [
+        (date(2026, 11, 20), date(2026, 11, 20)),
+        (datetime.fromisoformat("2026-11-20T07:40"), datetime.fromisoformat("2026-11-20T07:40")),
+        (
+            datetime(2026, 11, 20, 7, 40, tzinfo=timezone(timedelta(hours=-4))),
+            datetime(2026, 11, 20, 11, 40, tzinfo=UTC),
+        ),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("text", HOSTILE)
+def test_front_matter_is_yaml(text: str, day: Any, read: Any):
+    article = Article(
+        title=text, date=day, authors=[text, "B"], url="https://x.example/a?b=1#c", tags=(text,),
+        language="en", body="Text", body_markdown="Text",
+    )  # fmt: skip
+    start, header, body = re.split(
+        r"^---\n", article.to_markdown(front_matter=True), flags=re.MULTILINE
+    )
+    values = yaml.safe_load(header)
+    assert (start, body) == ("", "\nText\n")
+    assert values["title"] == text
+    assert values["authors"] == [text, "B"]
+    assert values["tags"] == [text]
+    assert values["url"] == "https://x.example/a?b=1#c"
+    assert values.get("date") == read
+
+
+def test_schema_org_has_known_values_only():
+    assert Article(url="https://x.example/", body="Text").to_schema_org() == {
+        "@context": "https://schema.org",
+        "@type": "NewsArticle",
+        "url": "https://x.example/",
+        "articleBody": "Text",
+    }
+    full = Article(title="T", date=date(2026, 11, 20), authors=["A"], paywalled=True, body="x")
+    assert full.to_schema_org() | {"articleBody": "x"} == {
+        "@context": "https://schema.org",
+        "@type": "NewsArticle",
+        "headline": "T",
+        "datePublished": "2026-11-20",
+        "author": [{"@type": "Person", "name": "A"}],
+        "isAccessibleForFree": False,
+        "articleBody": "x",
+    }
+
+
+def test_schema_org_is_read_back():
+    article = extract(PAGE_WITH_DATA, "https://x.example/a")
+    data = json.dumps(article.to_schema_org())
+    page = f'<script type="application/ld+json">{data}</script><p>x</p>'
+    again = extract(page.encode(), "https://x.example/a", method="metadata")
+    assert (again.title, again.date, again.authors) == (
+        article.title,
+        article.date,
+        article.authors,
+    )
+
+
+PAGE_WITH_DATA = b"""<html lang=en><head><title>Storm damages bridge</title>
+<meta property=article:published_time content=2026-11-20T07:40:00-04:00><meta name=author content="Ann Lee">
+</head><body><article><h1>Storm damages bridge</h1><p>A storm has damaged the bridge over the river, and the
+town has closed it to all traffic until the spring, if the weather allows.</p></article></body></html>"""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.extraction.body_formats import BODY_FORMATS
-from newscrawl.extraction.methods import PAGE_METHODS
+from newscrawl.extraction.methods import available_methods
 from newscrawl.items import Article
+from newscrawl.workers.tasks import extract_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ URL = "https://news.example/2026/05/04/story.html"
 
 #: fields that are not text of the page
 NO_TEXT = {
-    "url", "date", "date_modified", "kind", "paywalled", "style_complete", "fetched_at",
+    "date", "date_modified", "kind", "paywalled", "pages", "next_pages", "style_complete", "fetched_at",
     "evidence", "flags", "cluster",
 }  # fmt: skip
 
@@ -88,7 +88,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("text", [RAW, REFERENCES])
-@pytest.mark.parametrize("method", PAGE_METHODS)
+@pytest.mark.parametrize("method", available_methods())
 def test_no_field_has_control_characters(method: str, text: str):
     plain = extract_page(
         page(text),

@@ -16,9 +16,9 @@ from scrapy.utils.misc import load_object
 import newscrawl
 from newscrawl import Article, DocumentError, Evidence, clock, extract
 from newscrawl.body.nce import NceParameters
-from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.extraction.extract import METHODS, ExtractOptions, UnknownMethodError
 from newscrawl.extraction.method import Method, MethodResult
+from newscrawl.workers.tasks import extract_page
 from tests.conftest import run_python
 from tests.helpers.operations import growth
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.body_formats import FORMATS, URL, is_inactive, rendered, words_of
 from newscrawl.body.parts import PARTS
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.samples import expected_pages
 from newscrawl.text import squeeze, words
+from tests.helpers.formats_read_back import FORMATS, URL, is_inactive, rendered, words_of
 
 if TYPE_CHECKING:
     from newscrawl.items import Article

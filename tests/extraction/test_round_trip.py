@@ -9,7 +9,6 @@ import pytest
 from lxml import etree, html
 from markdown_it import MarkdownIt
 
-from benchmarks.body_formats import FORMATS, URL
 from newscrawl.body.parts import PARTS
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import set_formats
@@ -18,6 +17,7 @@ from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.items import Article
 from newscrawl.samples import expected_pages
 from tests.end_to_end.test_samples import LEGACY, label
+from tests.helpers.formats_read_back import FORMATS, URL
 
 if TYPE_CHECKING:
     from newscrawl.samples import ExpectedPage

@@ -36,18 +36,15 @@ def document() -> Document:
     return parse_document(PAGE)
 
 
-def features(document: Document, *, names: tuple[str, ...] = TITLE_FEATURES):
-    """Return text -> attribute -> value."""
+def features(document: Document) -> dict[str, dict[str, float]]:
+    """Return text -> attribute -> value, with the third text node as the title."""
     rows = list(document.text_nodes())
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
-    table = {
-        TITLE_FEATURES: nodes.title_features,
-        DATE_FEATURES: nodes.date_features(2),
-        INDEPENDENT_DATE_FEATURES: nodes.independent_date_features(),
-    }[names]
+    columns = nodes.date_features(2)
+    assert set(columns) == set(ATTRIBUTES)
     return {
-        text: dict(zip(names, row, strict=True))
-        for text, row in zip(nodes.texts, table, strict=True)
+        text: {name: column[index] for name, column in columns.items()}
+        for index, text in enumerate(nodes.texts)
     }
 
 
@@ -88,13 +85,12 @@ def test_attribute_7_counts_nodes_of_the_same_style(document: Document):
 def test_attributes_5_and_7_compare_evaluated_nodes_only(document: Document):
     rows = [row for row in document.text_nodes() if document.text[row] in ("News", "12")]
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
-    named = [dict(zip(TITLE_FEATURES, row, strict=True)) for row in nodes.title_features]
-    assert [row["similar_nodes"] for row in named] == [1, 1]
-    assert [row["relative_font_size"] for row in named] == [100, 100]
+    assert nodes.features["similar_nodes"] == [1, 1]
+    assert nodes.features["relative_font_size"] == [100, 100]
 
 
 def test_attribute_8_is_the_signed_distance_to_the_title(document: Document):
-    found = features(document, names=DATE_FEATURES)
+    found = features(document)
     assert {text: row["title_distance"] for text, row in found.items()} == {
         "News": -2, "Sport": -1, "Harbour bridge reopens": 0, "3 May 2024, 10:15": 1,
         "The bridge was closed for": 2, "12": 3, "weeks.": 4, "About us": 5,
@@ -104,8 +100,8 @@ def test_attribute_8_is_the_signed_distance_to_the_title(document: Document):
 def test_attribute_8_counts_nodes_that_are_not_evaluated(document: Document):
     rows = [row for row in document.text_nodes() if document.text[row] in ("News", "12")]
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
-    assert [row[-1] for row in nodes.date_features(2)] == [-2, 3]
-    assert [row[-1] for row in nodes.date_features(None)] == [1, 6]
+    assert nodes.date_features(2)["title_distance"] == [-2, 3]
+    assert nodes.date_features(None)["title_distance"] == [1, 6]
 
 
 def test_attribute_9_is_relative_to_the_length_of_the_title(document: Document):
@@ -166,6 +162,9 @@ def test_without_style_makes_attributes_4_to_7_constant(document: Document):
     rows = list(document.text_nodes())
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
     plain = nodes.without_style()
-    assert len({row[3:7] for row in plain.title_features}) == 1
-    kept = [(row[:3], row[7]) for row in nodes.title_features]
-    assert [(row[:3], row[7]) for row in plain.title_features] == kept
+    style = ("font_size", "relative_font_size", "bold", "similar_nodes")
+    for name, column in plain.features.items():
+        if name in style:
+            assert len(set(column)) == 1
+        else:
+            assert column == nodes.features[name]

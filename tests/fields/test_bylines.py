@@ -99,3 +99,48 @@ def test_hostile_bylines_take_linear_time(unit: str):
         find_byline(document, 2)
 
     assert growth(read, 400, bylines, author_names) < 2.3
+
+
+@pytest.mark.parametrize(
+    ("byline", "names"),
+    [
+        ("Von: Jörg Müller, Redakteur", ["Jörg Müller"]),
+        ("Rédigé par Hélène Dupont et Jean-Paul Martin", ["Hélène Dupont", "Jean-Paul Martin"]),
+        ("Publicado por José García | 3 de mayo de 2021", ["José García"]),
+        ("3 de maio de 2021 · Por: João da Silva", ["João da Silva"]),
+        ("Testo di <a href=/x>Luca Rossi</a> e <a href=/y>Ada Bo</a>", ["Luca Rossi", "Ada Bo"]),
+        ("Skrivet av Åsa Öberg", ["Åsa Öberg"]),
+        ("Kirjoittanut Päivi Mäkinen", ["Päivi Mäkinen"]),
+        ("Opracowała: Zofia Wójcik", ["Zofia Wójcik"]),
+        ("Napsal Jiří Novák a Jana Dvořáková", ["Jiří Novák", "Jana Dvořáková"]),
+        ("Szöveg: Kovács Péter", ["Kovács Péter"]),
+        ("Muhabir: Çağla Yılmaz", ["Çağla Yılmaz"]),
+        ("3 мая 2021 – Автор статьи: Иван Петров", ["Иван Петров"]),
+        ("Публикувано от Мария Иванова", ["Мария Иванова"]),
+        ("Από τον Γιώργο Νικολάου", ["Γιώργο Νικολάου"]),
+        ("Viết bởi Trần Thị Bình", ["Trần Thị Bình"]),
+        ("به قلم رضا احمدی", ["رضا احمدی"]),
+        ("ผู้เขียน สมชาย ใจดี", ["สมชาย ใจดี"]),
+        ("（新华社记者 王小明）", ["王小明"]),
+        ("2021-05-03 10:20 本报记者王小明", ["王小明"]),
+        ("田中太郎記者 2021年5月3日", ["田中太郎"]),
+        ("[김철수, 이영희 기자]", ["김철수", "이영희"]),
+        ("Published May 3, 2021 by <a href=/x>Ada Meyer</a>", ["Ada Meyer"]),
+        ("Posted by Ada Meyer on May 3, 2021", ["Ada Meyer"]),
+        ("By Ada Meyer for The Port Gazette", ["Ada Meyer"]),
+        ("By Ada Meyer – Transport Reporter", ["Ada Meyer"]),
+        ("By Ada Meyer @adameyer", ["Ada Meyer"]),
+        ("Von Montag bis Freitag", []),
+    ],
+)
+def test_reads_bylines_in_many_languages(byline: str, names: list[str]):
+    assert authors(f"<p>{byline}</p>")[0] == names
+
+
+@pytest.mark.parametrize("text", ["未来三天", "PConline", "点击查看", "Share on Facebook"])
+def test_labels_in_the_place_of_an_author_are_no_names(text: str):
+    page = (
+        f"<html lang=zh><body><article><h1>Council reopens the bridge</h1><p class=author>{text}</p>"
+        f"{PARAGRAPH * 20}</article></body></html>"
+    )
+    assert extract(page, URL).authors == []

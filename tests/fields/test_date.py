@@ -130,9 +130,10 @@ def test_visible_dates_precede_url_and_time_elements():
     assert date_of(stated("url", "2023-12-18")).raw == "2023-12-18"
 
 
-def test_a_clear_visible_day_wins_if_more_kinds_of_source_give_it_or_it_is_earlier():
-    """Unless it is the day of the modification."""
+def test_a_clear_visible_day_wins_if_more_kinds_of_source_give_it():
+    """Or if it is earlier and in the head of the story, unless it is the day of the modification."""
     text, day = shown("2023-12-19", 3), "2023-12-20"
+    assert date_of(stated("json-ld", day), shown("2023-12-19", 9, 0.4)).raw == day
     assert date_of(stated("json-ld", day), text).raw == "2023-12-19"
     assert date_of(stated("json-ld", day), shown("2023-12-19", 3, 0.1)).raw == day
     assert date_of(stated("json-ld", day), stated("meta:created", day), text).raw == day

@@ -145,7 +145,7 @@ def test_ignores_prompts_before_and_far_after_the_article():
 def test_accepts_any_text(text: str):
     html = "<p>" + text.replace(" ", "<li>") + "x"
     assert 0 <= extract(html).evidence["kind"].confidence <= 1
-    assert all(isinstance(value, float) for value in kind_features(parse_document(html)))
+    assert all(isinstance(value, float) for value in kind_features(parse_document(html)).values())
 
 
 TEASER = (
@@ -211,3 +211,19 @@ def test_accuracy_on_the_corpora(corpus_dir: Path, repository: Path):
     assert sum(page.kind_is_correct for page in pages) >= 0.98 * len(pages)
     assert all(page.kind_is_correct for page in pages if "live" in page.labels)
     assert sum("paywalled" in page.found - page.labels for page in pages) <= 2
+
+
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "<div itemscope itemtype='http://schema.org/DiscussionForumPosting'></div>",
+        '<script type="application/ld+json">{"@type": "QAPage"}</script>',
+    ],
+)
+def test_thread_of_a_forum_is_no_article(declaration: str):
+    text = (
+        "<p>The council met on Monday, 4 May 2026, and spoke about the price of the bridge.</p>" * 9
+    )
+    html = f"<title>Council meets</title><h1>Council meets</h1><article>{text}</article>"
+    assert extract(html, "https://x.example/2026/05/04/council-meets").kind == "article"
+    assert extract(html + declaration, "https://x.example/2026/05/04/council-meets").kind == "other"

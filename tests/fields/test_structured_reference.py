@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import skip_missing
-from tests.evaluation.test_evaluate import write_corpus
+from tests.lab.evaluation.test_evaluate import write_corpus
 
 if TYPE_CHECKING:
     from pathlib import Path

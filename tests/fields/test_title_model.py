@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError
 from newscrawl.extraction.extract import extract
-from newscrawl.extraction.methods import TRAINED_METHODS
 from newscrawl.fields.cardoso import load_models
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import Headline
@@ -24,6 +23,7 @@ from newscrawl.fields.titles.title_features import (
 )
 from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, find_headline, load_title_model
 from newscrawl.items import Evidence
+from newscrawl.lab.paper_methods import TRAINED_METHODS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,10 +222,11 @@ def test_candidates_of_any_page(elements: list[tuple[str, str]], url: str):
     metadata = read_metadata(document, None, datetime(2024, 6, 9, tzinfo=UTC))
     candidates = find_candidates(document, metadata, url, [])
     shown = set(document.text_nodes())
-    for span, row in zip(candidates.spans, candidates.features, strict=True):
-        assert shown.issuperset(span.rows)
-        assert len(row) == len(TITLE_CANDIDATE_FEATURES)
-        assert all(map(math.isfinite, row))
+    assert all(shown.issuperset(span.rows) for span in candidates.spans)
+    assert candidates.features.keys() == set(TITLE_CANDIDATE_FEATURES)
+    for column in candidates.features.values():
+        assert len(column) == len(candidates.spans)
+        assert all(map(math.isfinite, column))
     found = find_headline(document, candidates, load_title_model())
     assert found is None or 0 <= found.evidence.confidence <= 1
 
@@ -241,7 +242,8 @@ def test_adds_and_removes_style_features():
     plain = candidates_of(page)
     styled = plain.with_style([], lambda _row: Large())
     assert not plain.style_known
-    assert styled.features[0][-5:] == (32.0, 100.0, 1.0, 1, 1.0)
+    style = {"font_size": 32, "relative_font_size": 100, "bold": 1, "similar_nodes": 1}
+    assert {name: styled.features[name][0] for name in style} == style
     assert styled.style_known
     assert styled.without_style() == plain
 

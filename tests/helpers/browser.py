@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.corpora.chromium import executable, missing
+from newscrawl.lab.corpora.chromium import executable, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,15 +13,15 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.site_frontier import SiteFrontier
 from newscrawl.crawl.discovery.site_list import Site
+from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.target import Budgets, Target
 from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.history.revisit_policy import body_hash
 from newscrawl.items import Article
 from newscrawl.spiders.sitelist import SitelistSpider
+from newscrawl.text import body_hash
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -130,11 +130,11 @@ def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     return run
 
 
-def frontier(known: Any = None, **options: Any) -> SiteFrontier:
-    return SiteFrontier(Site(HOME, **options), BUDGETS, known or {})
+def frontier(known: Any = None, **options: Any) -> SitePlan:
+    return SitePlan(Site(HOME, **options), BUDGETS, known or {})
 
 
-async def restored_frontier(state: CrawlState, limit: int = 20) -> SiteFrontier:
+async def restored_frontier(state: CrawlState, limit: int = 20) -> SitePlan:
     """Return the frontier of the site at the start of a crawl."""
     history = await state.load(SITE, limit=limit)
     site = frontier(history.known_sources)

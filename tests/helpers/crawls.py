@@ -40,20 +40,22 @@ class FileStatsCollector(MemoryStatsCollector):
 PARSERS = (
     "charset_normalizer:from_bytes",
     "newscrawl.crawl.discovery.feed_parser:read_feed",
-    "newscrawl.crawl.network.robots_rules:own_groups",
+    "newscrawl.crawl.rule_files:read_rules",
     "newscrawl.crawl.discovery.sitemaps:read_sitemap",
-    "newscrawl.crawl.workers.child:run_task",
-    "newscrawl.css.sheets.sheet:parse_sheet",
+    "newscrawl.workers.child:run_task",
+    "newscrawl.css.parser:parse_sheet",
     "newscrawl.document.document:parse_document",
     "newscrawl.neardup.sketch:sketch",
     "parsel.selector:create_root_node",
-    "protego:Protego.parse",
     "w3lib.encoding:to_unicode",
 )
-"""Functions that decode or parse downloaded bytes: pages, style sheets, feeds, robots.txt."""
+"""Functions that decode or parse downloaded bytes: pages, style sheets, feeds, robots.txt.
+
+Not Protego, which reads the rules that a worker has reduced.
+"""
 
 MAX_READ = 16 * 1024
-"""Bytes that one of :data:`PARSERS` may parse on the event loop's thread: small robots.txt files."""
+"""Bytes that one of :data:`PARSERS` may parse on the event loop's thread: heads of pages."""
 
 
 class ReactorMeter:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
 import sqlite3
 import sys
 import threading
@@ -18,7 +20,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
+from scrapy import signals
 
+from newscrawl.text import printable
 from tests.helpers.crawls import MAX_READ, Crawl, ReactorMeter, run_scrapy
 from tests.servers import pages
 from tests.servers.direct_web import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
@@ -50,11 +54,14 @@ SETTINGS: dict[str, object] = {
     "NEWSCRAWL_DEADLINE": 10,
     "NEWSCRAWL_MAX_AGE": 0,
     "NEWSCRAWL_SITE_REQUESTS": REQUEST_BUDGET,
+    "NEWSCRAWL_TDM_OPT_OUT_OBEY": True,
 }
 
 
 class FaultMeter(ReactorMeter):
     """Also records the longest stall of the event loop, its function, and the workers' memory.
+
+    With the setting ``KILLED_AFTER`` it kills the crawl after as many responses.
 
     A stall is measured in CPU time of the event loop's thread, so that a busy machine adds nothing.
     """
@@ -68,6 +75,9 @@ class FaultMeter(ReactorMeter):
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._ended = threading.Event()
         self._max_stall, self._stall_place, self._max_worker_size = 0.1, "", 0
+        self._responses, self._killed_after = 0, crawler.settings.getint("KILLED_AFTER")
+        if self._killed_after:
+            crawler.signals.connect(self._count_response, signals.response_received)
 
     def _start(self) -> None:
         self._last_tick = time.thread_time()
@@ -81,6 +91,13 @@ class FaultMeter(ReactorMeter):
         self._tick()
         self._stats.set_value("reactor/stall_place", self._stall_place)
         self._stats.set_value("worker/memory", self._max_worker_size)
+
+    def _count_response(self) -> None:
+        self._responses += 1
+        if self._responses == self._killed_after:
+            self._stop()
+            self._stats._persist_stats(self._stats.get_stats())
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _tick(self) -> None:
         now = time.thread_time()
@@ -137,6 +154,8 @@ class Run:
     pending: int
     #: connections to the internal server
     forbidden: int
+    #: the crawl that was killed before
+    killed: Crawl | None = None
 
     def outcomes(self, url: str) -> list[str]:
         """Return the outcomes recorded for *url*."""
@@ -159,13 +178,15 @@ def crawl_cases(
     cases: Mapping[str, Case],
     internal_url: str | None = None,
     address: str = ALLOWED,
+    killed_after: int = 0,
     **settings: object,
 ) -> Run:
     """Crawl the sites of *cases* and two healthy sites, served at *address*.
 
     *internal_url*: URL of a server that the crawl must not reach; by default a server that counts
-    connections.
+    connections. *killed_after*: responses after which the crawl is killed, and then resumed.
     """
+    killed = None
     site_list = folder / "sites.txt"
     command = ["crawl", "sitelist", "-a", f"sites={site_list}", "-O", f"{folder / 'a.csv'}"]
     extensions = json.dumps({f"{__name__}.{FaultMeter.__name__}": 0})
@@ -174,9 +195,12 @@ def crawl_cases(
         urls = [f"http://{site.host}/" for site in web.sites.values()]
         site_list.write_text("\n".join(urls), encoding="utf-8")
         settings = {**SETTINGS, "EXTENSIONS": extensions, **settings}
+        if killed_after:
+            options = {**settings, "KILLED_AFTER": killed_after}
+            killed = run_scrapy(folder, command, direct_environment(), options)
         crawl = run_scrapy(folder, command, direct_environment(), settings)
     recorded, pending = read_state(folder / "state.sqlite")
-    return Run(crawl, web, folder, recorded, pending, internal.connections)
+    return Run(crawl, web, folder, recorded, pending, internal.connections, killed)
 
 
 def read_state(path: Path) -> tuple[list[Outcome], int]:
@@ -194,10 +218,12 @@ def crawl_problems(run: Run) -> list[str]:
         problems.append(f"exit {run.crawl.returncode}, {stats.get('finish_reason')}")
     if "Traceback" in run.crawl.output or "Unhandled" in run.crawl.output:
         problems.append("an exception in the log")
-    if stats["reactor/read"] > MAX_READ:
-        problems.append(f"{stats['reactor/read']} bytes read on the event loop's thread")
-    sizes = {name: stats[f"{name}/memory"] / MB for name in ("process", "worker")}
-    problems += [f"{name} {size:.0f} MB" for name, size in sizes.items() if size > MEMORY_LIMIT]
+    if printable(run.crawl.output) != run.crawl.output:
+        problems.append("control characters in the log")
+    if run.killed and run.killed.returncode != -signal.SIGKILL:
+        problems.append(f"exit {run.killed.returncode} of the crawl to kill")
+    for crawl in filter(None, (run.killed, run.crawl)):
+        problems += _limit_problems(crawl.stats)
     if run.forbidden:
         problems.append(f"{run.forbidden} forbidden connections")
     if run.pending:
@@ -208,6 +234,16 @@ def crawl_problems(run: Run) -> list[str]:
         problems.append(f"formulas: {cells[:3]}")
     counts = Counter((row.url, row.role) for row in run.recorded)
     return problems + [f"two outcomes: {url}" for (url, _), count in counts.items() if count > 1]
+
+
+def _limit_problems(stats: Mapping[str, Any]) -> list[str]:
+    problems = []
+    if stats["reactor/read"] > MAX_READ:
+        problems.append(f"{stats['reactor/read']} bytes read on the event loop's thread")
+    sizes = {name: stats[f"{name}/memory"] / MB for name in ("process", "worker")}
+    return problems + [
+        f"{name} {size:.0f} MB" for name, size in sizes.items() if size > MEMORY_LIMIT
+    ]
 
 
 def formula_cells(feed: Path) -> list[str]:

@@ -9,8 +9,8 @@ import sys
 import time
 from typing import Any
 
-from newscrawl.crawl.workers.tasks import extract_page
 from newscrawl.document.document import DocumentError
+from newscrawl.workers.tasks import extract_page
 
 
 def measure(data: bytes, **plain: Any) -> dict[str, Any]:

@@ -297,4 +297,7 @@ ARCHIVES: dict[str, Shape] = {
     ),
     "headers": ("WARC/1.1\r\n", "A+: #\r\n", "\r\n"),
     "flaws": ("", "WARC/1.1\r\nContent-Length: x\r\n\r\n#", ""),
+    "lengths": ("", "WARC/1.1\r\nContent-Length: 99999\r\n\r\n#\n", ""),
+    "folded": ("WARC/1.1\r\nA: b\r\n", " +\r\n", "\r\n"),
+    "empty": ("WARC/1.1\r\nA: b\r\nContent-Length: 0\r\n\r\n\r\n\r\n", "\r\n", ""),
 }  # fmt: skip

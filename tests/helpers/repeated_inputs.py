@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import tempfile
 from datetime import UTC, datetime
 from functools import partial
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from protego import Protego
 
+from newscrawl.archives.archive_reader import Flaw, read_records
+from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.body.parts import PARTS
 from newscrawl.crawl.discovery.feed_parser import read_feed
 from newscrawl.crawl.discovery.page_links import read_page
@@ -19,16 +22,11 @@ from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
 from newscrawl.crawl.network.opt_out_rules import (
     is_opted_out_by_header,
     is_opted_out_by_meta,
-    parse_file,
 )
 from newscrawl.crawl.network.pace import retry_after
-from newscrawl.crawl.network.robots_rules import own_groups, sitemap_lines
 from newscrawl.crawl.network.secrets import mask_secrets
-from newscrawl.crawl.warc.archive_reader import Flaw, read_records
-from newscrawl.crawl.warc.captures import page_of, sheet_of
-from newscrawl.css.sheet_links import sheet_urls
-from newscrawl.css.sheets.sheet import parse_sheet
-from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.crawl.rule_files import product_token, read_rules
+from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.document.encoding import header_charset, to_utf8
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract
@@ -52,6 +50,7 @@ from tests.helpers.input_shapes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from newscrawl.archives.archive_reader import ArchiveRecord
     from tests.helpers.input_shapes import Shape
 
 URL = "https://news.example/2026/05/04/story.html"
@@ -115,11 +114,11 @@ def _sheet(css: bytes) -> object:
     return _page(_STYLED, stylesheets={SHEET_URL: sheet})
 
 
-def _robots(data: bytes) -> object:
-    groups = own_groups(data.decode("utf-8", "replace"), "newscrawl")
-    rules = Protego.parse(groups)
+def _robots(data: bytes, file: str = "robots") -> object:
+    read = read_rules(data, file=file, token="newscrawl")
+    rules = Protego.parse(read["rules"])
     allowed = rules.can_fetch(URL, "newscrawl"), rules.crawl_delay("newscrawl")
-    return read_robots(data, url=URL), sitemap_lines(data), allowed
+    return read_robots(data, url=URL), product_token(data[:9999].decode("latin-1")), allowed
 
 
 def _site_list(data: bytes) -> object:
@@ -141,13 +140,20 @@ def _texts(data: bytes) -> object:
 
 
 def _archive(data: bytes) -> object:
-    with tempfile.NamedTemporaryFile(suffix=".warc") as file:
+    with tempfile.NamedTemporaryFile(suffix=".warc.gz") as file:
         file.write(data)
         file.flush()
         return [
-            None if isinstance(record, Flaw) else (page_of(record), sheet_of(record))
+            None if isinstance(record, Flaw) else _page_or_reason(record)
             for record in read_records(Path(file.name))
         ]
+
+
+def _page_or_reason(record: ArchiveRecord) -> object:
+    try:
+        return page_of(record)
+    except NoPageError as error:
+        return error.reason
 
 
 READERS: dict[str, tuple[Callable[[bytes], object], dict[str, Shape]]] = {
@@ -163,5 +169,6 @@ READERS: dict[str, tuple[Callable[[bytes], object], dict[str, Shape]]] = {
     "text": (_texts, TEXTS),
     "header": (_headers, HEADERS),
     "archive": (_archive, ARCHIVES),
-    "opt-outs": (partial(parse_file, "tdmrep"), OPT_OUTS),
+    "packed archive": (lambda data: _archive(gzip.compress(data)), ARCHIVES),
+    "opt-outs": (partial(_robots, file="tdmrep"), OPT_OUTS),
 }

@@ -138,7 +138,7 @@ class StandaloneCluster:
 def _extracts(pid: int) -> bool:
     for child in psutil.Process(pid).children(recursive=True):
         try:
-            if "newscrawl.crawl.workers.child" in child.cmdline():
+            if "newscrawl.workers.child" in child.cmdline():
                 return True
         except psutil.NoSuchProcess:
             continue

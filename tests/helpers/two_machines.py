@@ -30,9 +30,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from newscrawl.archives.archive_reader import Flaw, read_records
 from newscrawl.crawl.frontier.shards import Shard
 from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
-from newscrawl.crawl.warc.archive_reader import Flaw, read_records
 from tests.conftest import REPOSITORY
 from tests.servers.newsroom import CLOCK, Newsroom, NewsServer, Story
 from tests.servers.opensearch import OpenSearchServer
@@ -237,7 +237,7 @@ def main(folder: Path) -> None:
             second.start(web, sink, 1, range(half + 1, SHARDS + 1)),
         )
         crawl = first.start(web, sink, 2, range(1, half + 1))
-        assert web.fatal.wait(120)
+        assert web.fatal.wait(200)
         first.lose(crawl)
         result = {"delivered": len(sink.indices[INDEX].documents), "early_twice": sink.replaced}
         for with_copy in (True, False):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.extraction.extract import extract
-from newscrawl.extraction.methods import PAGE_METHODS
+from newscrawl.extraction.methods import available_methods
 from newscrawl.extraction.trace import Trace
 from newscrawl.inspection.findings import MAX_BLOCKS, Finding, find_all
 from newscrawl.inspection.inspect_page import inspect_page
@@ -92,7 +92,7 @@ def test_rejected_candidates():
     assert heading.probability < 0.5
 
 
-@pytest.mark.parametrize("method", PAGE_METHODS)
+@pytest.mark.parametrize("method", available_methods())
 def test_every_method_can_be_inspected(method: str):
     """Published methods have a body, too; each finding is in the page unless it says otherwise."""
     article, findings, trace = findings_of(PAGE.read_bytes(), method=method)

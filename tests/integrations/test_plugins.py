@@ -10,7 +10,7 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from newscrawl.addon import HTTP_HANDLER
-from newscrawl.corpora import chromium
+from newscrawl.lab.corpora import chromium
 from newscrawl.samples import SampleSites, expected_pages
 from tests.conftest import skip_missing
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider

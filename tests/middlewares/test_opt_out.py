@@ -3,70 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from newscrawl.crawl.network.opt_out_rules import (
     is_opted_out_by_header,
     is_opted_out_by_meta,
-    parse_file,
 )
 from tests.helpers.crawls import crawl_pages
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html, text
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-AGENT = "newscrawl/0.1"
-
-
-@pytest.mark.parametrize(
-    ("entries", "reserved"),
-    [
-        ([{"location": "/", "tdm-reservation": 1}], {"/", "/a", "/b/c"}),
-        ([{"location": "/b*", "tdm-reservation": 1, "tdm-policy": "https://a.example/"}], {"/b/c"}),
-        (
-            [
-                {"location": "/", "tdm-reservation": 1},
-                {"location": "/a$", "tdm-reservation": 0},
-            ],
-            {"/", "/b/c"},
-        ),
-        ([{"location": "/", "tdm-reservation": 0}], set()),
-        ([{"location": "/\nDisallow: /a", "tdm-reservation": 0}, 3, {"location": 4}], set()),
-        ({"location": "/", "tdm-reservation": 1}, set()),
-    ],
-)
-def test_tdmrep(entries: Any, reserved: set[str]):
-    """Patterns are those of robots.txt; invalid entries have no effect."""
-    rules = parse_file("tdmrep", json.dumps(entries).encode())
-    paths = ("/", "/a", "/b/c")
-    found = {path for path in paths if not rules.can_fetch(f"https://x.example{path}", AGENT)}
-    assert found == reserved
-
-
-@pytest.mark.parametrize(
-    ("body", "allowed"),
-    [
-        (b"User-Agent: *\nDisallow: /", False),
-        (b"\xef\xbb\xbfUser-Agent: *\nDisallow: *.html", False),
-        (b"User-Agent: *\nAllow: /", True),
-        (b"# Acme\n\nAcme sells maps.", True),
-        (b"<html>\nUser-Agent: *\nDisallow: /", True),
-        (b"\xff\xfe\x00", True),
-        (b"[" * 100_000, True),
-    ],
-)
-def test_ai_txt(body: bytes, allowed: bool):
-    """The syntax of robots.txt; prose and error pages have no effect."""
-    rules = parse_file("ai_txt", body)
-    assert rules.can_fetch("https://x.example/a.html", AGENT) is allowed
-
-
-@pytest.mark.parametrize("body", [b"[" * 100_000, b"{", b"", b"\xff", b'[{"location": "/"}]'])
-def test_invalid_tdmrep(body: bytes):
-    assert parse_file("tdmrep", body).can_fetch("https://x.example/", AGENT)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-from protego import Protego
 
-from newscrawl.crawl.network.robots_rules import own_groups
+from newscrawl.crawl.rule_files import MAX_RULES
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
 from tests.servers.styled_web import HANG, Answer, redirect
@@ -18,39 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-AGENT = "newscrawl/0.1 (+https://pypi.org/project/newscrawl/)"
 DENY = "User-agent: *\nDisallow: /private\n"
-
-_LINES = st.lists(
-    st.sampled_from(
-        [
-            "User-agent: *", "User-agent: newscrawl", "user-agent: NEWS*", "User-agent: other # x",
-            "Disallow: /a", "Disallow: /", "Allow: /a/b", "Disallow:", "Crawl-delay: 3",
-            "Sitemap: https://a.example/s.xml", "# a comment", "", "nonsense", "Host: a.example",
-        ]
-    ),
-    max_size=30,
-)  # fmt: skip
-
-
-@given(_LINES)
-@example(["User-agent: *", "nonsense", "User-agent: other # x", "Disallow: /a"])
-def test_own_groups_keep_the_rules(lines: list[str]):
-    whole = "\n".join(lines)
-    full, cut = Protego.parse(whole), Protego.parse(own_groups(whole, AGENT))
-    for path in ("/", "/a", "/a/b", "/x"):
-        url = f"https://a.example{path}"
-        assert full.can_fetch(url, AGENT) == cut.can_fetch(url, AGENT)
-    assert full.crawl_delay(AGENT) == cut.crawl_delay(AGENT)
-
-
-def test_own_groups_remove_other_user_agents():
-    names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
-    rules = "".join(f"Disallow: /a{n}\n" for n in range(8000))
-    cut = own_groups(f"{names}User-agent: *\n{rules}", AGENT)
-    assert (cut.count("User-agent:"), cut.count("Disallow:")) == (1, 8000)
-    rules_kept = Protego.parse(cut)
-    assert not rules_kept.can_fetch("https://a.example/a7999", AGENT)
 
 
 @pytest.fixture
@@ -65,7 +30,7 @@ def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -
         web.put(page, html("<p>page"))
     hosts = [page.split("/", 1) for page in pages]
     urls = [f"http://{host}:{web.port}/{path}" for host, path in hosts]
-    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 2}
+    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 8}
     done = crawl_pages(folder, urls, direct_environment(), **given, **settings)
     assert done.returncode == 0, done.output[-5000:]
     assert done.errors() == []
@@ -126,10 +91,41 @@ def test_large_rules_do_not_block_the_crawl(tmp_path: Path, web: DirectWeb):
     stars = "".join(f"Disallow: /*{n}*x$\n" for n in range(20_000))
     web.put("names.example/robots.txt", text(names + rules))
     web.put("stars.example/robots.txt", text("User-agent: *\n" + stars))
-    crawl = crawl_paths(tmp_path, web, "names.example/open", "stars.example/open")
+    crawl = crawl_paths(
+        tmp_path, web, "names.example/open", "stars.example/open", "stars.example/1x"
+    )
     assert fetched(web) == {"names.example/open", "stars.example/open"}
     assert crawl.stats["reactor/read"] <= MAX_READ
-    assert crawl.stats["thread/read"] > 500_000
+    # Rules beyond the limit are ignored, counted and logged.
+    assert crawl.stats["newscrawl/robots/over_size_count"] == 1
+    ignored = f"Ignored {20_000 - MAX_RULES} rules beyond the limits of robots.txt: "
+    assert f"{ignored}http://stars.example:{web.port}/robots.txt" in crawl.output
+
+
+@pytest.mark.slow
+def test_rules_apply_to_the_product_token(tmp_path: Path, web: DirectWeb):
+    """The configured agent's own group applies, or that of all crawlers."""
+    web.put("parts.example/robots.txt", text("User-agent: pypi\nUser-agent: news\nDisallow: /\n"))
+    web.put("own.example/robots.txt", text(f"{DENY}\nUser-agent: NewsCrawl/1.0\nDisallow: /open\n"))
+    web.put(
+        "delay.example/robots.txt",
+        text("User-agent: newscrawl\nCrawl-delay: 0.1\nUser-agent: *\nDisallow: /private\n"),
+    )
+    pages = [
+        f"{name}.example/{path}"
+        for name in ("parts", "own", "delay")
+        for path in ("open", "private")
+    ]
+    crawl_paths(tmp_path, web, *pages)
+    assert fetched(web) == {
+        "parts.example/open",
+        "parts.example/private",
+        "own.example/private",
+        "delay.example/open",
+    }
+    web.log.clear()
+    crawl_paths(tmp_path, web, *pages, ROBOTSTXT_USER_AGENT="pypi")
+    assert fetched(web) == {"own.example/open", "delay.example/open"}
 
 
 @pytest.mark.slow
@@ -165,5 +161,5 @@ def test_skips_site_with_unreachable_robots_txt(tmp_path: Path, web: DirectWeb):
     assert crawl.returncode == 0
     assert set(web.request_counts()) == {"127.0.0.1/robots.txt"}
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
-    assert counts["discovery_failed_count/robots_unreachable"] == 3
+    assert counts["discovery_failed_count/robots_unreachable"] == 2
     assert f"Could not fetch robots.txt for {base} (http_500)" in crawl.output

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.network import secrets
-from newscrawl.crawl.network.secrets import SecretsFilter, mask_secrets
+from newscrawl.crawl.network.secrets import LogTextFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
@@ -77,12 +77,13 @@ def test_masking_takes_linear_time(piece: str):
 def test_masks_messages_arguments_and_tracebacks():
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.addFilter(SecretsFilter())
+    handler.addFilter(LogTextFilter(mask=True))
     logger = logging.getLogger("tests.secrets")
     logger.addHandler(handler)
     try:
         logger.warning("Crawled %(url)s", {"url": "http://u:p@a.example/?token=T"})
         logger.warning("Plain %s", 100)
+        logger.warning("Encoding %r, %s\n\tnext", b"\x1b", "gz\x1b]0;a\x07\x9b31m\r\u202eip")
         try:
             int("http://u:p@a.example/?key=K")
         except ValueError:
@@ -94,6 +95,7 @@ def test_masks_messages_arguments_and_tracebacks():
     assert "=T" not in lines
     assert "=K" not in lines
     assert "Plain 100" in lines
+    assert "gz\\x1b]0;a\\x07\\x9b31m\\r\\u202eip\n\tnext\n" in lines
     assert "ValueError: invalid literal for int() with base 10: 'http://***@a.exam" in lines
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import pickle
 from base64 import b64encode
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -20,6 +21,7 @@ from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
+from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment
 from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 HOSTS = 6
 PAGES = 15
+#: seconds that pages wait for sheets without an answer
 TIMEOUT = 6.0
 SHEET_SIZE = 200_000
 
@@ -58,7 +61,7 @@ def record(
     """Crawl *pages* (URLs without scheme)."""
     with StyledWeb(answers) as web:
         urls = [f"http://{url}" for url in pages]
-        settings = {"NEWSCRAWL_CSS_TIMEOUT": TIMEOUT} | settings
+        settings = {"NEWSCRAWL_CSS_TIMEOUT": 60} | settings
         done = crawl_pages(folder, urls, web.proxy_environment(), **settings)
     assert done.returncode == 0, done.output[-5000:]
     assert done.errors() == []
@@ -171,6 +174,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         tmp_path_factory.mktemp("faulty"),
         answers,
         *pages,
+        NEWSCRAWL_CSS_TIMEOUT=15,
         NEWSCRAWL_CSS_SHEETS=8,
         NEWSCRAWL_CSS_SHEET_SIZE=SHEET_SIZE,
         NEWSCRAWL_CSS_PAGE_SIZE=3 * SHEET_SIZE,
@@ -300,7 +304,8 @@ def test_page_waits_for_timeout_only(tmp_path: Path):
     answers = {f"css{n}.example/0.css": HANG for n in range(3)}
     sheets = [link(f"http://{url}") for url in answers]
     pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
-    found = record(tmp_path, answers | pages, *pages, CONCURRENT_REQUESTS=1, ROBOTSTXT_OBEY=False)
+    settings = {"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "NEWSCRAWL_CSS_TIMEOUT": TIMEOUT}
+    found = record(tmp_path, answers | pages, *pages, **settings)
     assert [item["style_complete"] for item in found.crawl.items] == [False] * 9
     assert found.counts()["failed_count/timeout"] == 3
 
@@ -330,10 +335,48 @@ def test_fetches_sheets_concurrently(tmp_path: Path):
     pages = {f"paper.example/{n}.html": page(n, *sheets) for n in range(9)}
     with BarrierWeb(answers | pages) as web:
         urls = [f"http://{url}" for url in pages]
-        given = {"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "NEWSCRAWL_CSS_TIMEOUT": 30}
+        given = {"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "NEWSCRAWL_CSS_TIMEOUT": 60}
         crawl = crawl_pages(tmp_path, urls, web.proxy_environment(), **given)
     assert [item["style_complete"] for item in crawl.items] == [True] * 9
     assert crawl.stats["newscrawl/css/requested_count"] == 3
+
+
+def test_failures_count_for_their_site_only(tmp_path: Path):
+    """Missing sheets of a site on a shared host do not disable the host for other sites."""
+    missing = {f"cdn.example/{n}.css": Answer(b"", 403) for n in range(5)}
+    answers = missing | {
+        "cdn.example/theme.css": Answer(b"@import 'fonts.css';"),
+        "cdn.example/fonts.css": Answer(),
+        "www.bad.example/1.html": page(1, *(link(f"http://{url}") for url in missing)),
+        "bad.example/2.html": replace(page(2, link(THEME)), delay=2),
+        "paper.example/3.html": replace(page(3, link(THEME)), delay=4),
+    }
+    pages = [url for url in answers if url.endswith(".html")]
+    found = record(tmp_path, answers, *pages, ROBOTSTXT_OBEY=False)
+    assert found.complete("www.bad") is found.complete("bad") is False
+    assert found.complete("paper") is True
+    assert found.counts()["refused_count/host_failures"] == 1
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+def test_crawl_does_not_stay_open_for_sheets(tmp_path: Path, obeys: bool):
+    """Downloads that no page waits for are cancelled, robots.txt of the sheet's host included."""
+    with DirectWeb() as web:
+        url = f"{web.url}/p.html"
+        sheets = [f"http://hanging.example/{n}.css" for n in range(3)]
+        web.put("127.0.0.1/p.html", page(1, *map(link, sheets)))
+        given = {
+            "TWISTED_DNS_RESOLVER": RESOLVER,
+            "NEWSCRAWL_CSS_TIMEOUT": 2,
+            "NEWSCRAWL_TDM_OPT_OUT_OBEY": True,
+            "ROBOTSTXT_OBEY": obeys,
+        }
+        crawl = crawl_pages(tmp_path, [url], direct_environment(), **given)
+    assert crawl.errors() == []
+    assert len(crawl.items) == 1
+    assert crawl.stats["finish_reason"] == "finished"
+    assert crawl.stats["newscrawl/css/cancelled_count"] == 3
+    assert not [name for name in crawl.stats if name.startswith("newscrawl/css/failed_count")]
 
 
 def test_closing_cancels_downloads(tmp_path: Path):
@@ -341,9 +384,8 @@ def test_closing_cancels_downloads(tmp_path: Path):
     pages = {
         f"paper{n}.example/p.html": page(n, link(f"http://css.example/{n}.css")) for n in range(30)
     }
-    found = record(
-        tmp_path, answers | pages, *pages, CLOSESPIDER_ITEMCOUNT=2, NEWSCRAWL_CSS_HOST_FAILURES=0
-    )
+    settings = {"CLOSESPIDER_ITEMCOUNT": 2, "NEWSCRAWL_CSS_HOST_FAILURES": 0}
+    found = record(tmp_path, answers | pages, *pages, **settings, NEWSCRAWL_CSS_TIMEOUT=TIMEOUT)
     assert found.crawl.stats["finish_reason"] == "closespider_itemcount"
     assert found.counts().get("failed_count/timeout", 0) < 30
 

@@ -2,8 +2,8 @@
 
 python -m tests.oracle [GROUP ...] [--match TEXT] [--most N] [--json FILE]
 
-The groups are cases, samples, random, modern, frameworks (from the npm registry), css-complete,
-css-sites, news212 and fundus.
+The groups are samples, frameworks (from the npm registry), css-complete, css-sites, news212 and
+fundus.
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ import json
 import sys
 from pathlib import Path
 
-from newscrawl.corpora.chromium import missing
+from newscrawl.lab.corpora.chromium import missing
 from tests.conftest import CORPORA
 from tests.oracle.compare import Agreement, compare
 from tests.oracle.frameworks import framework_pages
-from tests.oracle.modern_pages import modern_pages
-from tests.oracle.pages import cases, corpus_pages, sample_pages
-from tests.oracle.random_pages import random_pages
+from tests.oracle.pages import corpus_pages, sample_pages
 
 # Pages with all their sheets; most pages of news212 and fundus link sheets that are missing.
-GROUPS = ("cases", "samples", "css-complete", "css-sites")
+GROUPS = ("samples", "css-complete", "css-sites")
 
 
 def main() -> None:
@@ -56,10 +54,7 @@ def main() -> None:
 
 def _compare(group: str, match: str) -> Agreement:
     own = {
-        "cases": cases,
         "samples": sample_pages,
-        "random": lambda: random_pages(300),
-        "modern": lambda: modern_pages(100),
         "frameworks": framework_pages,
     }
     pages = own.get(group, lambda: corpus_pages(CORPORA, group))()

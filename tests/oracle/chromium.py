@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.corpora.chromium import NUMBER, browser_context, open_page
+from newscrawl.lab.corpora.chromium import NUMBER, browser_context, open_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _PAGES_AT_ONCE = 4
 
-# Relative colour syntax converts any colour to sRGB.
 _SCRIPT = """
 ([attribute, rows]) => {
   const element = new Map(), number = e => e ? Number(e.getAttribute(attribute) ?? -2) : -1;
@@ -31,18 +30,12 @@ _SCRIPT = """
     const s = e && getComputedStyle(e);
     // Elements outside of the flat tree, as in <video>, have no style.
     if (!s?.fontSize) return null;
-    return [s.fontSize, s.fontWeight, s.color, s.fontFamily, s.fontStyle, gone(e), s.visibility];
+    return [s.fontSize, s.fontWeight, s.color, s.fontFamily, gone(e), s.visibility];
   });
   const around = {};
   for (const [row, e] of element)
     around[row] = [number(e.parentElement), number(e.previousElementSibling)];
-  const probe = document.createElement('i'), srgb = {};
-  document.documentElement.append(probe);
-  for (const color of new Set(styles.filter(s => s && !s[2].startsWith('rgb')).map(s => s[2]))) {
-    probe.style.color = `color(from ${color} srgb r g b / alpha)`;
-    srgb[color] = getComputedStyle(probe).color;
-  }
-  return {styles, around, srgb};
+  return {styles, around};
 }
 """
 
@@ -63,14 +56,12 @@ class Request:
 class Rendered:
     """A page rendered by Chromium."""
 
-    #: for each requested row: size, weight, colour, family, style, display none, visibility;
+    #: for each requested row: size, weight, colour, family, display none, visibility;
     #: None if Chromium's parser dropped the element or gives it no style (inside <video>)
     styles: list[list[Any] | None]
     #: row -> rows of the parent and of the previous sibling; -1 for none, -2 for elements that
     #: only Chromium's tree has
     around: dict[int, tuple[int, int]]
-    #: colour in another notation than ``rgb()`` -> the same as ``color(srgb ...)``
-    srgb: dict[str, str]
 
 
 def render(requests: Iterable[Request], done: Callable[[int, Rendered | Exception], None]) -> None:
@@ -101,4 +92,4 @@ async def _page(context: BrowserContext, request: Request) -> Rendered:
     async with open_page(context, request.url, request.html, request.sheets.get) as (page, _):
         result = await page.evaluate(_SCRIPT, [NUMBER, request.rows])
     around = {int(row): (parent, before) for row, (parent, before) in result["around"].items()}
-    return Rendered(result["styles"], around, result["srgb"])
+    return Rendered(result["styles"], around)

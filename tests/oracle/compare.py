@@ -7,14 +7,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newscrawl.corpora.chromium import numbered_html
-from newscrawl.css import Stylesheets
-from newscrawl.css.syntax.charset import decode_sheet
+from newscrawl.css import Stylesheets, decode_sheet
 from newscrawl.document.document import HEAD, SCRIPT, TEXT, Document, parse_document
+from newscrawl.lab.corpora.chromium import numbered_html
 from tests.oracle.chromium import Rendered, Request, render
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lxml import etree
 
@@ -25,7 +24,6 @@ _UNSEEN = frozenset((SCRIPT, HEAD))
 SIZE_TOLERANCE = 0.06
 """In px; Chromium rounds some sizes to 64ths."""
 
-_NUMBERS = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?|none")
 _FAMILY = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|([^,"]+))\s*(?:,|$)""")
 _ESCAPE = re.compile(r"\\(.)")
 
@@ -36,11 +34,10 @@ class Style(NamedTuple):
     font_size: float
     font_weight: float
     bold: bool
-    #: red, green, blue in 0..255, alpha in 0..1
-    color: tuple[float, float, float, float]
+    #: to be compared with the colours of the same page only
+    color: str
     #: in lower case, as family names are case-insensitive
     font_family: tuple[str, ...]
-    font_style: str
     #: ``display: none``, of the element or of an ancestor
     display_none: bool
     visible: bool
@@ -59,10 +56,6 @@ def _agree(name: str, ours: Any, theirs: Any) -> bool:
         return abs(ours - theirs) < 1
     if name == "font_size":
         return abs(ours - theirs) <= SIZE_TOLERANCE
-    if name == "color":  # one step of 8 bits, and alpha has three digits
-        return all(abs(a - b) <= 1 for a, b in zip(ours[:3], theirs[:3], strict=True)) and (
-            abs(ours[3] - theirs[3]) <= 0.006
-        )
     return bool(ours == theirs)
 
 
@@ -177,18 +170,24 @@ class _Subject:
         """Fill *comparison*."""
         comparison.gave_up = self.gave_up
         trees = _Trees(self.document, rendered)
+        colors = _equal_colors(
+            (mine.color, values[2])
+            for mine, values in zip(self.ours, rendered.styles, strict=True)
+            if values is not None
+        )
         for row, mine, values in zip(self.rows, self.ours, rendered.styles, strict=True):
             if values is None:
                 comparison.dropped += 1
                 continue
             comparison.compared += 1
-            theirs = their_style(values, rendered.srgb)
-            for name in mine.differences(theirs):
+            theirs = their_style(values)
+            ours = mine._replace(color=colors.get(mine.color, mine.color))
+            for name in ours.differences(theirs):
                 comparison.disagreements.append(
                     Disagreement(
                         str(self.page), _path(self.document, row),
                         self.document.subtree_text(row)[:30], name,
-                        getattr(mine, name), getattr(theirs, name), trees.differ(row),
+                        getattr(ours, name), getattr(theirs, name), trees.differ(row),
                     )
                 )  # fmt: skip
 
@@ -235,7 +234,6 @@ def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> tuple[li
             bold=style.bold,
             color=style.color,
             font_family=style.font_family,
-            font_style=style.font_style,
             display_none=style.display_none,
             visible=style.visible,
         )
@@ -244,29 +242,32 @@ def _our_styles(page: Page, document: Document, rows: Iterable[int]) -> tuple[li
     return styles, stylesheets.exhausted
 
 
-def their_style(values: list[Any], srgb: Mapping[str, str]) -> Style:
+def _equal_colors(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the colours of Chromium by ours, given those of all elements.
+
+    Colours are only compared for equality, so a colour is right if most elements with it have one
+    colour in Chromium, and most of those with that colour have it.
+    """
+    ours: dict[str, str] = {}
+    theirs: dict[str, str] = {}
+    for (mine, other), _ in Counter(pairs).most_common():
+        ours.setdefault(mine, other)
+        theirs.setdefault(other, mine)
+    return {mine: other for mine, other in ours.items() if theirs[other] == mine}
+
+
+def their_style(values: list[Any]) -> Style:
     """Return the style of an element from its values in :class:`Rendered`."""
-    size, weight, color, family, font_style, gone, visibility = values
+    size, weight, color, family, gone, visibility = values
     return Style(
         font_size=float(size.removesuffix("px")),
         font_weight=float(weight),
         bold=float(weight) >= 600,
-        color=_color(srgb.get(color, color)),
+        color=color,
         font_family=tuple(_families(family.lower())),
-        font_style=font_style.partition(" ")[0],  # no angle
         display_none=gone,
         visible=visibility == "visible",
     )
-
-
-def _color(written: str) -> tuple[float, float, float, float]:
-    """Return the components of ``rgb(...)`` or ``color(srgb ...)``, clipped to 0..255."""
-    red, green, blue, *alpha = (
-        0.0 if number == "none" else float(number) for number in _NUMBERS.findall(written)
-    )
-    scale = 255 if written.startswith("color(") else 1
-    red, green, blue = (min(255.0, max(0.0, part * scale)) for part in (red, green, blue))
-    return red, green, blue, *(alpha or [1.0])
 
 
 def _families(written: str) -> Iterator[str]:

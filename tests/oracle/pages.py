@@ -1,4 +1,4 @@
-"""The pages that the oracle compares: hard cases, samples and pages of the corpora."""
+"""The pages that the oracle compares: samples and pages of the corpora."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from newscrawl import samples
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-CASES = Path(__file__).parent / "cases"
 SAMPLES = Path(samples.__file__).parent
 
 
@@ -31,11 +30,6 @@ class Page:
 
     def __str__(self) -> str:
         return f"{self.group}/{self.name}"
-
-
-def cases() -> list[Page]:
-    """Return the hard cases; the title of a page describes the case."""
-    return list(_folder("cases", CASES, "http://cases.test/"))
 
 
 def sample_pages() -> list[Page]:
@@ -74,7 +68,7 @@ def _folder(group: str, folder: Path, base: str) -> Iterator[Page]:
     for url, file in sorted(files.items()):
         if file.suffix == ".html":
             html = file.read_bytes().replace(b"{{base}}", base.rstrip("/").encode())
-            name = url.removeprefix("http://").removeprefix("cases.test/")
+            name = url.removeprefix("http://")
             yield Page(group, name.removesuffix(".html"), url, html, sheets)
 
 

@@ -168,17 +168,20 @@ def test_yield():
 
 
 def test_unreachable():
-    """A site of which all requests fail is reported if it gave articles before."""
+    """A site of which all requests fail is reported; one that forbids them if it had articles."""
     first, last = CrawlRecord(0, 600), CrawlRecord(DAY, DAY + 600)
     first.site("a.example").counts = Counter({"article": 1, "fetched": 1})
     last.site("a.example").counts = Counter({"failed/dns": 1})
-    last.site("new.example").counts = Counter({"failed/dns": 1})
-    (alarm,) = find_alarms([first, last])
-    assert (alarm.site, alarm.measure, alarm.message) == (
-        "a.example",
-        "unreachable",
-        "All requests failed: 1 dns.",
-    )
+    new = Counter({"discovery_failed/connection": 2, "unreachable/connection": 1})
+    last.site("new.example").counts = new
+    forbidden = Counter({"discovery_failed/robots": 1, "unreachable/robots": 1})
+    last.site("forbidden.example").counts = forbidden
+    missing = Counter({"discovery_failed/http_404": 1, "known": 3})
+    last.site("missing-feed.example").counts = missing
+    assert [(alarm.site, alarm.measure, alarm.message) for alarm in find_alarms([first, last])] == [
+        ("a.example", "unreachable", "All requests failed: 1 dns."),
+        ("new.example", "unreachable", "All requests failed: 2 connection."),
+    ]
 
 
 @pytest.mark.parametrize(("days", "silent"), [(2, False), (4, True)])

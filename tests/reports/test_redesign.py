@@ -151,7 +151,7 @@ def run_report(*args: object) -> subprocess.CompletedProcess[str]:
     code = "from newscrawl.cli.main import main; main()"
     command = [sys.executable, "-c", code, "report", *map(str, args)]
     return subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=200
     )
 
 

@@ -91,6 +91,7 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
         assert messages == []
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_everything_from_pages_is_escaped(report: Path):
     """Titles, URLs, sites and reasons are shown as text; links lead to web addresses only."""

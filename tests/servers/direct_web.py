@@ -15,6 +15,8 @@ from tests.servers.styled_web import Answer, StyledWeb
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tests.servers import Request
+
 #: loopback address that crawls may connect to, and one that they must not
 ALLOWED, INTERNAL = "127.0.0.1", "127.0.0.2"
 
@@ -34,15 +36,19 @@ def text(body: str, status: int = 200) -> Answer:
 
 
 class DirectWeb(StyledWeb):
-    """Server at *address* that counts connections and records request times."""
+    """Server at *address* that counts connections and records the order of the requests."""
 
     def __init__(self, answers: Mapping[str, Answer] | None = None, address: str = ALLOWED) -> None:
         super().__init__(answers or {})
         self.address = address
         self.connections = 0
-        #: URL without scheme and monotonic time of each request
-        self.request_times: list[tuple[str, float]] = []
+        #: URLs without scheme, in the order of the requests
+        self.requested: list[str] = []
+        #: those that came in the pause after an answer of the same domain
+        self.early: list[str] = []
         self._answer_queues: dict[str, list[Answer]] = {}
+        #: domain -> end of the pause, in seconds of the event loop
+        self._pauses: dict[str, float] = {}
 
     @property
     def port(self) -> int:
@@ -71,14 +77,28 @@ class DirectWeb(StyledWeb):
     async def answer(self, request: Any, writer: asyncio.StreamWriter) -> bool:
         """Send the next answer for the URL."""
         url = f"{request.host}{request.target}"
-        self.request_times.append((url, asyncio.get_running_loop().time()))
+        self.record_order(request)
         if queue := self._answer_queues.get(url):
             self._answers[url] = queue.pop(0)  # type: ignore[index]
+        if answer := self._answers.get(url):
+            self.start_pause(request, answer)
         return await super().answer(request, writer)
 
-    def times_of(self, url: str) -> list[float]:
-        """Return the monotonic times of the requests for *url*, in seconds."""
-        return [time for requested, time in self.request_times if requested == url]
+    def record_order(self, request: Request) -> None:
+        """Record a request in the order of all, and whether it is early."""
+        url = f"{request.host}{request.target}"
+        self.requested.append(url)
+        if self._loop.time() < self._pauses.get(_domain(request), 0):
+            self.early.append(url)
+
+    def start_pause(self, request: Request, answer: Answer) -> None:
+        """Begin the pause of *answer*, which is sent to *request*."""
+        if answer.pause:
+            self._pauses[_domain(request)] = self._loop.time() + answer.pause
+
+
+def _domain(request: Request) -> str:
+    return ".".join(request.host.rsplit(".", 2)[-2:])
 
 
 def direct_environment() -> dict[str, str]:
@@ -89,8 +109,8 @@ def direct_environment() -> dict[str, str]:
 class FakeResolver(CachingThreadedResolver):
     """``TWISTED_DNS_RESOLVER`` for names under ``.example``.
 
-    ``inner.*`` resolves to the internal address, ``nowhere.*`` fails, ``rebinding.*`` is internal
-    from the second lookup on. All other names resolve to the allowed address.
+    ``inner.*`` resolves to the internal address, ``nowhere.*`` fails, ``hanging.*`` gets no answer,
+    ``rebinding.*`` is internal from the second lookup on. All other names resolve to the allowed address.
     """
 
     _lookups: ClassVar[dict[str, int]] = {}
@@ -101,6 +121,8 @@ class FakeResolver(CachingThreadedResolver):
             return super().getHostByName(name, timeout)
         if first == "nowhere":
             return fail(DNSLookupError(name))
+        if first == "hanging":
+            return Deferred()
         self._lookups[name] = self._lookups.get(name, 0) + 1
         rebound = first == "rebinding" and self._lookups[name] > 1
         return succeed(INTERNAL if first == "inner" or rebound else ALLOWED)

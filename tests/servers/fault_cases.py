@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 from encodings.aliases import aliases
-from functools import cache
 from typing import TYPE_CHECKING
 
 from tests.servers import response
+from tests.servers.coding_cases import CODINGS
 from tests.servers.discovery_cases import (
     FEEDS,
     LINKS,
     SITEMAPS,
     TRAPS,
-    XML,
-    feed,
     refresh,
 )
 from tests.servers.fault_web import (
@@ -32,6 +30,7 @@ from tests.servers.fault_web import (
 )
 from tests.servers.faulty_pages import FAULTY_PATH, MIB, PAGES, TRANSPORTS
 from tests.servers.pages import article_page, dress, paragraphs
+from tests.servers.rule_file_cases import OPT_OUTS, ROBOTS
 from tests.servers.styled_web import HANG, Answer, redirect
 
 if TYPE_CHECKING:
@@ -60,8 +59,27 @@ async def _slow_body(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.2)
 
 
+async def _tiny_chunks(writer: asyncio.StreamWriter) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunks = b"".join(b"1;a=b\r\n%c\r\n" % byte for byte in _ARTICLE)
+    writer.write(head + chunks + b"1\r\n \r\n" * MIB + b"0\r\n\r\n")
+    await writer.drain()
+
+
 async def _hang(writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(3600)
+
+
+_LONG_VALUES = (
+    ("Content-Type", 'text/html; charset="utf-8; charset='),
+    ("Content-Disposition", 'attachment; filename="a;'),
+    ("Retry-After", "Mon, 01 Jan "),
+    ("Last-Modified", "Mon, 01 Jan 2026 "),
+    ("ETag", '"a, '),
+    ("X-Robots-Tag", "noa, noaix-"),
+    ("Link", "</a.css>; rel=stylesheet, "),
+    ("Refresh", "0; url=/a, "),
+)
 
 
 def _headers(lines: list[str]) -> Send:
@@ -105,10 +123,12 @@ def _ping_pong(visit: Visit) -> Answer | None:
 def _busy(status: int, seconds: int, count: int) -> Callable[[Visit], Answer]:
     """Return replies of which the first *count* ask the client to retry later."""
     headers = HTML | {"Retry-After": str(seconds)}
-    busy = Answer(b"<p>Gleich wieder da", status, headers)
+    busy = Answer(b"<p>Gleich wieder da", status, headers, pause=seconds)
     return lambda visit: busy if visit.count <= count else good_article()
 
 
+_ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
+_LOGGED_HEADERS = ("Content-Encoding", "Content-Language", "Set-Cookie", "Refresh", "X-Robots-Tag")
 _HEADS: dict[str, Case] = {
     "slow-body": article_case(
         "the head at once, then a byte of the body each 0.2 s",
@@ -127,6 +147,11 @@ _HEADS: dict[str, Case] = {
         "500 cookies of 3.9 KB",
         lambda _: _headers([f"Set-Cookie: c{n}={'x' * 3900}; path=/" for n in range(500)]),
     ),
+    "terminal-escapes": article_case(
+        "escape sequences in headers",
+        lambda _: _headers([f"{name}: gz{_ESCAPES}" for name in _LOGGED_HEADERS]),
+        *ANY,
+    ),
     "status-204": article_case("204", lambda _: Answer(b"", 204, {}), *LOST),
     "status-999": article_case(
         "999", lambda _: raw(b"HTTP/1.1 999 No\r\nContent-Length: 0\r\n\r\n"), *FAILED
@@ -140,6 +165,45 @@ _HEADS: dict[str, Case] = {
         "bytes that are not HTTP",
         lambda _: raw(random.Random(3).randbytes(20_000)),
         *FAILED,
+    ),
+    "length-digits": article_case(
+        "a Content-Length of 9,000 digits",
+        lambda _: raw(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %b\r\n\r\n"
+            % (b"9" * 9000)
+        ),
+        *FAILED,
+    ),
+    "tiny-chunks": article_case(
+        "1 MB in chunks of a byte, each with an extension", lambda _: _tiny_chunks, "failed/chunks"
+    ),
+    "header-values": article_case(
+        "header values of 15 KB",
+        lambda _: _headers(
+            [f"{name}: {value * (15_000 // len(value))}" for name, value in _LONG_VALUES]
+        ),
+        *ANY,
+    ),
+    "redirect-long": article_case(
+        "to a URL of 15 KB of escapes and dots",
+        lambda _: redirect("/" + "../%2e/;jsessionid=1" * 700 + "?a=%26" * 200),
+        *LOST,
+    ),
+    "meta-elements": article_case(
+        "64 KB of meta elements that almost opt out",
+        lambda _: good_article(
+            "<meta name=robots content=noa name=tdm-reservation content=0>" * 1000
+        ),
+    ),
+    "sheet-links": article_case(
+        "2 MB of links to style sheets",
+        lambda _: good_article("<link rel=stylesheet href=/a.css media=print>" * 45_000),
+        *ANY,
+    ),
+    "sheet-tags": article_case(
+        "2 MB of unfinished link elements and comments",
+        lambda _: good_article("<link rel=stylesheet href='/a.css <!--" * 50_000),
+        *ANY,
     ),
     "empty-close": article_case("closed without a byte", lambda _: raw(b""), *FAILED),
 }
@@ -228,6 +292,11 @@ _LOAD: dict[str, Case] = {
         )
         for status in (429, 503)
     },
+    "bot-check": article_case(
+        "403 with half a megabyte of the beginnings of bot checks",
+        lambda _: Answer(b"<form " + b"<input document.cookie location" * 2**14, 403, HTML),
+        *FAILED,
+    ),
     "retry-after-overflow": article_case(
         "503, Retry-After out of range, then the article",
         lambda visit: (
@@ -246,69 +315,6 @@ _LOAD: dict[str, Case] = {
             dress("Seite nicht gefunden", ["Leider."], meta_charset="utf-8").encode(), headers=HTML
         ),
         *LOST,
-    ),
-}
-
-
-def _robots_case(
-    description: str,
-    reply: Callable[[Visit], Answer | Send | None],
-    *outcomes: str,
-    healthy: bool = True,
-) -> Case:
-    # robots.txt does not list the sitemap here, so the articles are listed in a feed.
-    front = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-
-    def reply_or_feed(visit: Visit) -> Answer | Send | None:
-        if visit.target == "/feed.xml":
-            return Answer(feed(visit, ""), headers=XML)
-        return reply(visit) if visit.target.startswith("/robots") else None
-
-    return Case(
-        description,
-        reply_or_feed,
-        outcomes or ("read",),
-        "/robots.txt",
-        healthy,
-        front,
-    )
-
-
-@cache
-def _long_robots() -> bytes:
-    rules = "".join(f"Disallow: /nicht/{n}\n" for n in range(500_000))
-    return f"User-agent: *\n{rules}".encode()
-
-
-async def _endless_robots(writer: asyncio.StreamWriter) -> None:
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {64 * MIB}\r\n\r\n"
-    writer.write(head.encode() + _long_robots())
-    await writer.drain()
-
-
-def _wildcards() -> Answer:
-    rules = "".join(f"Disallow: /{'*a' * 200}{n}$\n" for n in range(200))
-    return Answer(f"User-agent: *\n{rules}".encode(), headers=TEXT)
-
-
-_ROBOTS: dict[str, Case] = {
-    "robots-500": _robots_case("500", lambda _: Answer(b"", 500, TEXT), *FAILED, healthy=False),
-    "robots-hang": _robots_case("no answer", lambda _: _hang, *FAILED, healthy=False),
-    "robots-loop": _robots_case(
-        "endless redirects", lambda visit: redirect(f"{visit.target}x"), *FAILED
-    ),
-    "robots-10-mb": _robots_case("500,000 rules", lambda _: Answer(_long_robots(), headers=TEXT)),
-    "robots-64-mb": _robots_case("a Content-Length of 64 MB", lambda _: _endless_robots),
-    "robots-html": _robots_case("a page", lambda _: good_article()),
-    "robots-binary": _robots_case(
-        "random bytes", lambda _: Answer(random.Random(4).randbytes(200_000), headers=TEXT)
-    ),
-    "robots-wildcards": _robots_case("200 rules of 200 wildcards", lambda _: _wildcards()),
-    "robots-inside": _robots_case(
-        "redirect to loopback",
-        lambda visit: redirect(f"{visit.internal_url}/robots.txt"),
-        *FAILED,
-        healthy=False,
     ),
 }
 
@@ -433,7 +439,9 @@ CASES: dict[str, Case] = {
     **_HUGE,
     **_REDIRECTS,
     **_LOAD,
-    **_ROBOTS,
+    **ROBOTS,
+    **OPT_OUTS,
+    **CODINGS,
     **SITEMAPS,
     **FEEDS,
     **TRAPS,

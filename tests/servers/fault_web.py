@@ -6,6 +6,7 @@ the site must be extracted all the same.
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,7 +18,6 @@ from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 Send: TypeAlias = "Callable[[asyncio.StreamWriter], Awaitable[None]]"
@@ -131,15 +131,6 @@ def good_article(head: str = "") -> Answer:
     return Answer(html.encode(), headers=HTML)
 
 
-@dataclass(slots=True)
-class RetryAfter:
-    """Sent ``Retry-After`` header, with its time."""
-
-    host: str
-    sent: float
-    seconds: float
-
-
 class FaultWeb(DirectWeb):
     """Serves the sites of *cases* and the *healthy* ones at one port of *address*.
 
@@ -158,7 +149,6 @@ class FaultWeb(DirectWeb):
         self._internal_url = internal_url
         self._names = [*cases, *healthy]
         self._counts: Counter[str] = Counter()
-        self.retry_after: list[RetryAfter] = []
         self.sites: dict[str, FaultSite] = {}
 
     async def _start(self) -> None:
@@ -170,16 +160,16 @@ class FaultWeb(DirectWeb):
         """Send the faulty answer of a case, or the regular one."""
         url = f"{request.host}{request.target}"
         self._counts[url] += 1
-        now = self._loop.time()
-        self.request_times.append((url, now))
-        name = request.host.removesuffix(".example")
+        self.record_order(request)
+        # With its subdomains.
+        name = request.host.removesuffix(".example").rpartition(".")[2]
         site, case = self.sites.get(name), self._cases.get(name)
         if site is None:
             return await self._send(request, writer, Answer(b"", 404, HTML))
         if case is None:
             return await self._send(request, writer, self._document(site, "", "", request.target))
         visit = Visit(site, request.target, self._counts[url], self._internal_url)
-        reply = case.reply(visit)
+        reply = await asyncio.to_thread(case.reply, visit)  # may compress megabytes
         if reply is None:
             front, robots = (
                 text.replace("INTERNAL", visit.internal_url).replace("BASE", visit.base)
@@ -187,9 +177,7 @@ class FaultWeb(DirectWeb):
             )
             reply = self._document(site, front, robots, request.target)
         if isinstance(reply, Answer):
-            seconds = reply.headers.get("Retry-After", "")
-            if seconds.isdecimal():
-                self.retry_after.append(RetryAfter(request.host, now, float(seconds)))
+            self.start_pause(request, reply)
             return await self._send(request, writer, reply)
         self.record(request, 0)
         await reply(writer)
@@ -206,17 +194,10 @@ class FaultWeb(DirectWeb):
         kind, body = site.documents(front, robots).get(target, ("text/html", b""))
         return Answer(body, 200 if body else 404, {"Content-Type": kind})
 
-    def requests_to(self, name: str) -> list[tuple[str, float]]:
-        """Return URL and time of the requests to the site *name*."""
-        prefix = f"{name}.example/"
-        return [request for request in self.request_times if request[0].startswith(prefix)]
+    def requests_to(self, name: str) -> list[str]:
+        """Return the URLs of the requests to the site *name*."""
+        return [url for url in self.requested if url.startswith(f"{name}.example/")]
 
     def early_requests(self, name: str) -> list[str]:
-        """Return the requests to the site *name* that came before a Retry-After had passed."""
-        return [
-            f"{url} after {time - delay.sent:.1f} of {delay.seconds:g} s"
-            for delay in self.retry_after
-            if delay.host == f"{name}.example"
-            for url, time in self.requests_to(name)
-            if delay.sent < time < delay.sent + delay.seconds - 0.05
-        ]
+        """Return those that came before a Retry-After had passed."""
+        return [url for url in self.early if url.startswith(f"{name}.example/")]

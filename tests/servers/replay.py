@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
-from newscrawl.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.corpus import load_corpus
 from tests.servers import LoopbackServer, Request, chunked, response
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import date
     from pathlib import Path
 
-    from newscrawl.corpora.corpus import LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 Discovery = Literal["sitemap", "news", "rss", "atom", "section"]
 DISCOVERIES: tuple[Discovery, ...] = ("sitemap", "news", "rss", "atom", "section")

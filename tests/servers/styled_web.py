@@ -29,6 +29,8 @@ class Answer:
     delay: float = 0
     #: close the connection without an answer
     drops: bool = False
+    #: seconds in which no other request to the domain may follow, for :attr:`DirectWeb.early`
+    pause: float = 0
 
 
 HANG = Answer(delay=3600)

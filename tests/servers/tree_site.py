@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -33,8 +32,8 @@ class TreeSite(LoopbackServer):
         self.loops = {n for n in range(pages // 2, pages) if n % 100 == 9}
         self.gone = {n for n in range(pages // 2, pages) if n % 100 == 19}
         self.shaky = {n for n in range(1, pages) if n % 100 == 29}
-        #: time.monotonic() and number of each page served with content
-        self.served: list[tuple[float, int]] = []
+        #: numbers of the pages served with content, in order
+        self.served: list[int] = []
         self._random = random.Random(1)
         self._requests: Counter[int] = Counter()
 
@@ -64,7 +63,7 @@ class TreeSite(LoopbackServer):
             return self._send(request, writer, 404, b"")
         if n in self.shaky and self._requests[n] == 1:
             return self._send(request, writer, 503, b"")
-        self.served.append((time.monotonic(), n))
+        self.served.append(n)
         return self._send(request, writer, 200, self._page(n))
 
     def _page(self, n: int) -> bytes:

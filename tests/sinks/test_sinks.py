@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.config import Config
 from scrapy.settings import Settings
 
 from newscrawl.cli.exit_codes import DONE, FAILED, USAGE
@@ -23,7 +24,7 @@ from newscrawl.crawl.output.segments import (
 from newscrawl.items import Article
 from newscrawl.sinks.delivery import deliver
 from newscrawl.sinks.item_rows import MAX_KEY_BYTES, article_key
-from tests.crawl.test_segments import Run, urls_of
+from tests.crawl.output.test_segments import Run, urls_of
 from tests.helpers.sink_killer import write_segments
 from tests.servers.opensearch import LOGIN
 from tests.servers.postgres import PASSWORD
@@ -223,6 +224,8 @@ def test_failure_is_one_line_without_secrets(
 def _break_s3(problem: str, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if problem == "down":
         monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        once = Config(retries={"total_max_attempts": 1})  # the others come after long waits
+        monkeypatch.setattr("newscrawl.sinks.s3._CONFIG", once)
         return
     from moto import settings
     from moto.core import responses

@@ -16,12 +16,12 @@ import pytest
 from pyarrow import Table, parquet
 
 from newscrawl import clock
-from newscrawl.corpora.map_pages import PageOutcome
 from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
-from newscrawl.evaluation.near_duplicate_corpus import Texts, load_members
-from newscrawl.evaluation.near_duplicate_corpus import stories as stories_of_members
 from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_rows, cluster_two_pass
 from newscrawl.feeds.feed_rows import read_rows
+from newscrawl.lab.corpora.map_pages import PageOutcome
+from newscrawl.lab.evaluation.near_duplicate_corpus import Texts, load_members
+from newscrawl.lab.evaluation.near_duplicate_corpus import stories as stories_of_members
 from newscrawl.neardup import Options, Story
 from newscrawl.neardup.pairs import lineages
 from tests.helpers.neardup_writer import stories

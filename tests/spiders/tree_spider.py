@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import scrapy
 from scrapy.exceptions import CloseSpider, DropItem, NotConfigured
 
-from newscrawl.crawl.workers.pool import WorkerPool
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-TASK = "newscrawl.crawl.workers.tasks:extract_page"
+TASK = "newscrawl.workers.tasks:extract_page"
 
 
 class SlowPipeline:

@@ -6,11 +6,8 @@ seconds per megabyte: large feeds are truncated, since their newest entries come
 
 from __future__ import annotations
 
-import calendar
 import json
 import re
-import sys
-from datetime import UTC, datetime
 from html import unescape
 from io import BytesIO
 from itertools import islice
@@ -20,11 +17,11 @@ import feedparser
 from w3lib.html import remove_tags
 
 from newscrawl.crawl.discovery.listing_entries import EntryCollector
+from newscrawl.crawl.discovery.xml_repair import ROOT, repair_xml
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from time import struct_time
 
 MAX_SIZE: Final = 2 * 1024 * 1024
 """Maximum size of RSS or Atom, in bytes; longer feeds are truncated."""
@@ -36,31 +33,39 @@ _MAX_TAG: Final = 16 * 1024
 _LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
 _ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
 _ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
-_ROOT: Final = re.compile(rb"<((?:[\w.-]{1,99}:)?(?:rss|feed|RDF))\b", re.IGNORECASE)
-# For references that are no characters, feedparser raises UnicodeEncodeError or OverflowError, lxml
-# UnicodeDecodeError.
-_REFERENCE: Final = re.compile(rb"&#(?:(\d++)|x([\da-f]++))", re.IGNORECASE)
-_MAX_DIGITS: Final = 7
-_SURROGATES: Final = range(0xD800, 0xE000)
 
 
 def read_feed(
-    data: bytes, *, url: str, domains: Sequence[str], limit: int = 1000, traps: bool = True
+    data: bytes,
+    *,
+    url: str,
+    domains: Sequence[str],
+    **options: Any,
 ) -> dict[str, Any]:
-    """Return the *limit* newest entries of the feed *data*.
+    """Return the newest entries of the feed *data*.
 
     ``kind`` is ``feed`` or ``unknown``; the other keys are those of
-    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`.
+    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`, *options* those of the
+    collector.
     """
-    entries = EntryCollector(url, domains, limit=limit, traps=traps)
-    if data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
-        return _read_json(data, entries)
+    entries = EntryCollector(url, domains, **options)
+    return read_json(data, entries) if is_json(data) else read_xml(repair_xml(data), entries)
+
+
+def is_json(data: bytes) -> bool:
+    """Return whether *data* may be a JSON Feed."""
+    return data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+    """Add the entries of RSS or Atom, which was repaired, and return the result of *entries*."""
     truncated = _truncate(data)
     if truncated is not data:
         entries.skip("over_size")
-    valid = replace_invalid_references(truncated)
     try:
-        parsed = feedparser.parse(BytesIO(valid), sanitize_html=False, resolve_relative_uris=False)
+        parsed = feedparser.parse(
+            BytesIO(truncated), sanitize_html=False, resolve_relative_uris=False
+        )
     except ValueError:  # malformed names of encodings and namespaces
         return entries.result("unknown")
     language = parsed.feed.get("language")
@@ -80,40 +85,37 @@ def _truncate(data: bytes) -> bytes:
     limit = excess.start() if excess else limit
     ends = (match.end() for match in _ENTRY_END.finditer(data, 0, limit))
     end = max(ends, default=limit)
-    root = _ROOT.search(data, 0, end)
+    root = ROOT.search(data, 0, end)
     name = root[1] if root else b"rss"
     closing = b"</channel></rss>" if name.lower() == b"rss" else b"</%s>" % name
     return data[:end] + closing
 
 
-def replace_invalid_references(data: bytes) -> bytes:
-    """Return *data* with U+FFFD for each numeric reference that is no character."""
-    return _REFERENCE.sub(_valid_reference, data)
-
-
-def _valid_reference(reference: re.Match[bytes]) -> bytes:
-    """Return a numeric character reference, or that of U+FFFD if it is not a character."""
-    digits = (reference[1] or reference[2]).lstrip(b"0") or b"0"
-    if len(digits) <= _MAX_DIGITS:
-        code = int(digits, 10 if reference[1] else 16)
-        if code <= sys.maxunicode and code not in _SURROGATES:
-            return reference[0]
-    return b"&#xFFFD"
-
-
 def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -> None:
-    # dict.get: feedparser's own get() returns one date for the other.
-    link = entry.get("link")
-    if not isinstance(link, str):
+    if not (link := _link(entry)):
         entries.skip("bad")
         return
+    # Not the dates that feedparser reads: it takes the first digits for a year. And dict.get, as
+    # feedparser's own get() returns one date for the other.
     entries.add(
         link,
-        date=_iso(dict.get(entry, "published_parsed")),
-        changed=_iso(dict.get(entry, "updated_parsed")),
+        date=dict.get(entry, "published"),
+        changed=dict.get(entry, "updated"),
         title=_title(entry),
         language=language,
     )
+
+
+def _link(entry: dict[str, Any]) -> str | None:
+    """Return the address of the story: that of the site, the first of several that show a page."""
+    pages = (
+        link.get("href")
+        for link in entry.get("links", ())
+        if link.get("rel") == "alternate" and link.get("type") == "text/html"
+    )
+    original = entry.get("feedburner_origlink") or entry.get("pheedo_origlink")
+    found = original or next(pages, None) or entry.get("link")
+    return found if isinstance(found, str) else None
 
 
 def _title(entry: dict[str, Any]) -> str:
@@ -124,15 +126,11 @@ def _title(entry: dict[str, Any]) -> str:
     return squeeze(title)
 
 
-def _iso(parsed: struct_time | None) -> str | None:
-    try:
-        return parsed and datetime.fromtimestamp(calendar.timegm(parsed), UTC).isoformat()
-    except (ValueError, OverflowError):
-        return None
+def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+    """Add the entries of a JSON Feed and return the result of *entries*.
 
-
-def _read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
-    """Read a JSON Feed (https://www.jsonfeed.org/version/1.1/)."""
+    Specification: https://www.jsonfeed.org/version/1.1/
+    """
     try:
         parsed = json.loads(data)
     except (ValueError, RecursionError):
@@ -150,13 +148,14 @@ def _read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
 def _add_json(entries: EntryCollector, item: dict[str, Any], feed_language: Any) -> None:
     values = {
         name: item[name] if isinstance(item.get(name), str) else None
-        for name in ("url", "date_published", "date_modified", "title", "language")
+        for name in ("url", "id", "date_published", "date_modified", "title", "language")
     }
-    if values["url"] is None:
+    url = values["url"] or values["id"]
+    if url is None or (not values["url"] and not url.startswith(("http://", "https://"))):
         entries.skip("bad")
         return
     entries.add(
-        values["url"],
+        url,
         date=values["date_published"],
         changed=values["date_modified"],
         title=squeeze(values["title"] or ""),

@@ -11,8 +11,13 @@ from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import parse_document
-from newscrawl.fields.kind.kind_features import kind_features
-from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
+from newscrawl.fields import (
+    PAGE_KIND_THRESHOLD,
+    find_barrier,
+    has_article_data,
+    kind_features,
+    page_kind,
+)
 from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze
 
@@ -32,34 +37,44 @@ def read_page(
     domains: Sequence[str],
     encoding: str | None = None,
     limit: int = 500,
-    traps: bool = True,
     index_only: bool = False,
+    patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    **options: Any,
 ) -> dict[str, Any]:
     """Classify the page *data* and return its links; with *index_only*, only of an index.
 
     - ``kind`` and ``confidence``: :func:`newscrawl.fields.kind.page_kind.page_kind` with the
       threshold for pages before extraction, which drops fewer pages;
+    - ``barrier``: :func:`newscrawl.fields.kind.barriers.find_barrier`;
     - ``is_article``: True if ``kind`` is an article and its JSON-LD confirms it;
     - ``articles`` and ``sections``: entries of the first *limit* links
-      (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`);
+      (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
+      *options* are those of the collector, but sections need not match a pattern to include;
     - ``feeds``: URLs; ``left_out``: counts by reason.
 
     Raises ``DocumentError``.
     """
     document = parse_document(data, encoding, media=False)
     base = _base_url(document, url)
-    kind, confidence = page_kind(document, kind_features(document), threshold=PAGE_KIND_THRESHOLD)
+    features = kind_features(document)
+    kind, confidence = page_kind(document, features, threshold=PAGE_KIND_THRESHOLD)
+    of_sections: tuple[Sequence[str], Sequence[str]] = (), patterns[1]
     links = {
-        name: EntryCollector(base, domains, limit=limit, traps=traps)
-        for name in ("article", "section", "other")
+        name: EntryCollector(base, domains, limit=limit, patterns=expressions, **options)
+        for name, expressions in (
+            ("article", patterns),
+            ("section", of_sections),
+            ("other", patterns),
+        )
     }
     wanted = kind == "index" or not index_only
     for target, text in extract_links(document, base, limit) if wanted else ():
-        links[link_kind(target, text)].add(target)
+        links[link_kind(target, text)].add(target, link_text=text)
     articles = links["article"].result("article")
     return {
         "kind": kind,
         "confidence": confidence,
+        "barrier": find_barrier(document, features, url),
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, base),
         "articles": articles["entries"],

@@ -17,17 +17,18 @@ from urllib.parse import urljoin, urlsplit
 
 import yaml
 
-from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.discovery.urls import UrlPatterns, site_key
 from newscrawl.defaults import SettingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     #: (line number, entry) pairs of a site list
     NumberedEntries = Iterator[tuple[int, object]]
 
 _LISTS = ("sections", "feeds", "sitemaps")
-_OPTIONS = ("url", *_LISTS, "limit", "language")
+_PATTERNS = ("include", "exclude")
+_OPTIONS = ("url", *_LISTS, "limit", "language", *_PATTERNS)
 _HOST = re.compile(r"[^\s/:@]+\.[^\s/:@]+(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
 _SEPARATORS = re.compile(r"[, \t\r\n]*+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -53,6 +54,10 @@ class Site:
     limit: int | None = None
     #: BCP 47 tag of pages that do not declare their language
     language: str | None = None
+    #: regular expressions of URLs of articles, instead of ``NEWSCRAWL_INCLUDE``
+    include: tuple[str, ...] = ()
+    #: regular expressions of URLs that are not requested, besides ``NEWSCRAWL_EXCLUDE``
+    exclude: tuple[str, ...] = ()
     #: name in stats: the host, with the port unless it is the default
     key: str = field(init=False, repr=False, compare=False)
 
@@ -76,10 +81,15 @@ def make_site(entry: object) -> Site:
     if "url" not in options:
         raise ValueError("url is missing")
     url = http_url(options["url"])
+    patterns = {
+        name: _strings(name, "regular expressions", options.get(name)) for name in _PATTERNS
+    }
+    UrlPatterns(**patterns).check()
     return Site(
         url=url,
         limit=parse_limit(options.get("limit")),
         language=_language(options.get("language")),
+        **patterns,
         **{name: _urls(name, options.get(name), url) for name in _LISTS},
     )
 
@@ -177,14 +187,18 @@ def _language(value: object) -> str | None:
     return value
 
 
-def _urls(name: str, value: object, base: str) -> tuple[str, ...]:
+def _strings(name: str, kind: str, value: object) -> tuple[str, ...]:
+    """Return the strings of *value*, a list or a text with white space between them."""
     if value is None:
         return ()
-    urls: Iterable[Any] = value.split() if isinstance(value, str) else [value]
-    if isinstance(value, list):
-        urls = value
-    if not all(isinstance(url, str) for url in urls):
-        raise ValueError(f"{name} must be URLs, not {value!r}")
+    strings = value.split() if isinstance(value, str) else value
+    if not isinstance(strings, list) or not all(isinstance(text, str) for text in strings):
+        raise ValueError(f"{name} must be {kind}, not {value!r}")
+    return tuple(strings)
+
+
+def _urls(name: str, value: object, base: str) -> tuple[str, ...]:
+    urls = _strings(name, "URLs", value)
     try:
         return tuple(http_url(urljoin(base, url)) for url in urls)
     except ValueError as error:

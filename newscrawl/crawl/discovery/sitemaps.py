@@ -7,18 +7,21 @@ and counted.
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
-from codecs import BOM_UTF8
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
-from newscrawl.crawl.discovery.feed_parser import read_feed, replace_invalid_references
+from newscrawl.crawl.content_codings import GZIP, decode
+from newscrawl.crawl.discovery import feed_parser
 from newscrawl.crawl.discovery.listing_entries import EntryCollector
+from newscrawl.crawl.discovery.period import sitemap_spans
 from newscrawl.crawl.discovery.urls import absolute_url
+from newscrawl.crawl.discovery.xml_repair import ROOT, repair_xml
+from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE
+from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -28,21 +31,21 @@ MAX_SIZE = 50 * 1024 * 1024
 """Maximum size of a decompressed sitemap in bytes (protocol limit); the rest is ignored."""
 MAX_ENTRIES = 50_000
 """Maximum number of entries of a sitemap (protocol limit)."""
-MAX_ROBOTS_SIZE = 512 * 1024
-"""Maximum size of robots.txt in bytes (RFC 9309 requires at least 500 KiB)."""
 
-# Removed before parsing: a sitemap needs no document type, and entities can be an attack.
-_DOCTYPE = re.compile(
-    rb"(\s*+(?:<\?xml[^>]*+>\s*+)?+)<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
-)
 _NEWS_FIELDS = frozenset({"publication_date", "title", "language"})
-_SITEMAP_LINE = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_SITEMAP_LINE = re.compile(rb"(?:^|[\r\n])[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE)
+_TEXT = re.compile(rb"(?:\s*#[^\r\n]*[\r\n])*\s*https?://", re.IGNORECASE)
+_ENTRY_NAMES = [f"{{*}}{name}" for name in ("url", "sitemap", "URL", "SITEMAP", "Url", "Sitemap")]
+# An index can list its sitemaps as if they were pages.
+_SITEMAP_NAME = re.compile(r"\.xml(?:\.gz)?(?:\?|$)", re.IGNORECASE)
+_MAX_GZIP = 2
 _MAX_ROBOTS_SITEMAPS = 100
 
 
 def read_robots(data: bytes, *, url: str) -> dict[str, Any]:
     """Return the ``sitemaps`` of the robots.txt *data*, in its order."""
-    lines = _SITEMAP_LINE.findall(data[:MAX_ROBOTS_SIZE])[:_MAX_ROBOTS_SITEMAPS]
+    text = to_utf8(data[:MAX_ROBOTS_SIZE]).utf8
+    lines = _SITEMAP_LINE.findall(text)[:_MAX_ROBOTS_SITEMAPS]
     urls = (absolute_url(line.decode("utf-8", "replace"), url) for line in lines)
     return {"sitemaps": list(dict.fromkeys(filter(None, urls)))}
 
@@ -52,94 +55,74 @@ def read_sitemap(
     *,
     url: str,
     domains: Sequence[str],
-    since: str | None = None,
-    limit: int = 1000,
-    traps: bool = True,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Return the *limit* newest entries of the sitemap *data*.
+    """Return the newest entries of the sitemap *data*.
 
     ``kind`` is ``index`` (the entries are sitemaps), ``urlset``, ``news``, ``feed``, ``text`` or
     ``unknown``; the other keys are those of
-    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`. Entries outside of
-    *domains* and entries older than *since* (ISO 8601) are skipped and counted.
+    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`. *options* are
+    those of the collector; entries that they exclude are counted.
     """
-    entries = EntryCollector(url, domains, since=since, limit=limit, traps=traps)
-    data = _decompress(data)
+    entries = EntryCollector(url, domains, **options)
+    for _ in range(_MAX_GZIP):  # some servers compress compressed files
+        if data.startswith(GZIP):
+            data = decode(data, ["gzip"], MAX_SIZE + 1, cut=True)
     if len(data) > MAX_SIZE:
         entries.skip("over_size")
-    data = _without_doctype(data[:MAX_SIZE].removeprefix(BOM_UTF8))
-    head = data[:2048].lstrip()
-    if re.search(rb"<(?:[\w.-]+:)?(?:urlset|sitemapindex)\b", head):
-        return _read_xml(data, entries)
-    if re.search(rb"<(?:rss|feed|rdf:RDF)\b", head) or head.startswith(b"{"):
-        return read_feed(data, url=url, domains=domains, limit=limit, traps=traps)
-    if re.match(rb"https?://", head):
+    data = data[:MAX_SIZE]
+    if feed_parser.is_json(data):
+        return feed_parser.read_json(data, entries)
+    data = repair_xml(data)
+    root = ROOT.match(data)
+    name = root[2].lower() if root else b""
+    if name in (b"urlset", b"sitemapindex"):
+        return _read_xml(data, entries, is_index=name == b"sitemapindex")
+    if name:
+        return feed_parser.read_xml(data, entries)
+    if _TEXT.match(data, 0, 64 * 1024):
         return _read_text(data, entries)
-    if head.startswith(b"<"):
-        return _read_xml(data, entries)
     return {"kind": "unknown", "entries": [], "left_out": {}}
 
 
-def _decompress(data: bytes) -> bytes:
-    """Return *data*, decompressed to at most ``MAX_SIZE`` + 1 bytes if it is gzip."""
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        return zlib.decompressobj(wbits=31).decompress(data, MAX_SIZE + 1)
-    except zlib.error:
-        return _decompress_damaged(data)
-
-
-def _decompress_damaged(data: bytes) -> bytes:
-    """Return the content of a damaged gzip stream up to the damage."""
-    chunks: list[bytes] = []
-    with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-        try:
-            while (chunk := file.read1(65536)) and 65536 * len(chunks) <= MAX_SIZE:
-                chunks.append(chunk)
-        except (OSError, EOFError, zlib.error):
-            pass
-    return b"".join(chunks)
-
-
-def _without_doctype(data: bytes) -> bytes:
-    doctype = _DOCTYPE.match(data)
-    return doctype[1] + data[doctype.end() :] if doctype else data
-
-
-def _read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
-    kind = "unknown"
-    for number, element in enumerate(_parsed_entries(replace_invalid_references(data))):
-        if number == MAX_ENTRIES:
-            entries.skip("over_size")
-            break
-        is_sitemap = _local_name(element) == "sitemap"
-        fields = _fields(element)
-        if "loc" in fields:
-            if is_sitemap:
-                kind = "index"
-            else:
-                kind = "news" if kind == "news" or "news" in fields else "urlset"
+def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> dict[str, Any]:
+    found = list(islice(_parsed_entries(data), MAX_ENTRIES + 1))
+    if len(found) > MAX_ENTRIES:
+        entries.skip("over_size")
+    names = (loc for entry in found for loc in entry.locs)
+    is_index |= any(entry.is_sitemap for entry in found) or all(map(_SITEMAP_NAME.search, names))
+    spans = iter(sitemap_spans([loc for entry in found for loc in entry.locs]) if is_index else ())
+    for entry in found[:MAX_ENTRIES]:
+        for loc in entry.locs:
             entries.add(
-                fields["loc"],
-                date=fields.get("publication_date"),
-                changed=fields.get("lastmod"),
-                title=fields.get("title"),
-                language=fields.get("language"),
-                any_domain=is_sitemap,
+                loc,
+                date=entry.fields.get("publication_date"),
+                changed=entry.fields.get("lastmod"),
+                title=entry.fields.get("title"),
+                language=entry.fields.get("language"),
+                is_sitemap=is_index,
+                span=next(spans, None),
             )
-        elif fields:
+        if entry.fields and not entry.locs:
             entries.skip("bad")
-        element.clear()
-    return entries.result(kind)
+    is_news = any("news" in entry.fields for entry in found if entry.locs)
+    has_locs = any(entry.locs for entry in found)
+    kind = "index" if is_index else "news" if is_news else "urlset"
+    return entries.result(kind if has_locs else "unknown")
 
 
-def _parsed_entries(data: bytes) -> Iterator[etree._Element]:
+class _ListedUrl(NamedTuple):
+    is_sitemap: bool
+    locs: list[str]
+    fields: dict[str, str]
+
+
+def _parsed_entries(data: bytes) -> Iterator[_ListedUrl]:
     # Entities are not expanded and nothing is loaded; huge_tree, since the size is limited above.
     events = etree.iterparse(
         BytesIO(data),
         events=("end",),
-        tag=("{*}url", "{*}sitemap"),
+        tag=_ENTRY_NAMES,
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
@@ -150,7 +133,8 @@ def _parsed_entries(data: bytes) -> Iterator[etree._Element]:
     )
     try:
         for _, element in events:
-            yield element
+            yield _entry(element)
+            element.clear()
     except etree.XMLSyntaxError:
         return
 
@@ -164,8 +148,9 @@ def _text(element: etree._Element) -> str:
     return squeeze("".join(map(str, element.itertext())))
 
 
-def _fields(element: etree._Element) -> dict[str, str]:
+def _entry(element: etree._Element) -> _ListedUrl:
     fields: dict[str, str] = {}
+    locs = []
     for child in element:
         name = _local_name(child)
         if name == "news":
@@ -173,18 +158,24 @@ def _fields(element: etree._Element) -> dict[str, str]:
             for part in child.iter():
                 if (part_name := _local_name(part)) in _NEWS_FIELDS:
                     fields.setdefault(part_name, _text(part))
-        elif name in {"loc", "lastmod"}:
+        elif name == "loc":
+            locs.append(_text(child))
+        elif name == "lastmod":
             fields.setdefault(name, _text(child))
-    return {name: text for name, text in fields.items() if text}
+    is_sitemap = _local_name(element) == "sitemap"
+    locs = list(filter(None, locs or [squeeze(element.text or "")]))
+    return _ListedUrl(
+        is_sitemap, locs if is_sitemap else locs[:1], {k: v for k, v in fields.items() if v}
+    )
 
 
 def _read_text(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     lines = re.split(rb"[\r\n]+", data, maxsplit=MAX_ENTRIES)
     if len(lines) > MAX_ENTRIES:
         entries.skip("over_size")
-    for line in (raw.decode("utf-8", "replace") for raw in lines[:MAX_ENTRIES]):
+    for line in (raw.decode("utf-8", "replace").strip() for raw in lines[:MAX_ENTRIES]):
         if line.startswith(("http://", "https://")):
             entries.add(line)
-        elif line.strip():
+        elif line and not line.startswith("#"):
             entries.skip("bad")
     return entries.result("text")

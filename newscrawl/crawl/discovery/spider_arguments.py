@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites, parse_limit
+from newscrawl.crawl.discovery.urls import UrlPatterns
 from newscrawl.crawl.frontier.shards import Shard
 from newscrawl.defaults import setting
 
@@ -30,6 +31,9 @@ def read_arguments(
             raise SitesError(f"unknown argument {name!r} (known: {', '.join(_NAMES)})")
     shard = arguments.get("shard")
     try:
+        UrlPatterns(
+            setting(settings, "NEWSCRAWL_INCLUDE"), setting(settings, "NEWSCRAWL_EXCLUDE")
+        ).check()
         return (
             _sites(settings, arguments.get("sites"), arguments.get("site")),
             parse_limit(arguments.get("limit")),

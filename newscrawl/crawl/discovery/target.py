@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from newscrawl.crawl.discovery.period import Period
+
 #: purpose of a request
 Role = Literal["robots", "sitemap", "feed", "section", "article"]
 
@@ -49,15 +51,21 @@ class Target:
         return self.key if url == self.url else page_key(url)
 
     @property
+    def is_start(self) -> bool:
+        """True for a source that the site list names, which robots.txt is not."""
+        return self.from_site_list and self.role != "robots"
+
+    @property
     def is_revisit(self) -> bool:
         """True if the article was emitted earlier."""
         return "hash" in self.history
 
 
 class TargetQueue:
-    """Priority queue of fetch targets, newest first; undated targets follow in insertion order."""
+    """Priority queue of fetch targets, in the order of the *period*; the first added one first."""
 
-    def __init__(self) -> None:
+    def __init__(self, period: Period) -> None:
+        self._period = period
         self._heap: list[tuple[float, int, Target]] = []
         self._order = count()
 
@@ -66,20 +74,20 @@ class TargetQueue:
 
     def push(self, target: Target) -> None:
         """Add *target*."""
-        age = float("inf") if target.timestamp is None else -target.timestamp
-        heappush(self._heap, (age, next(self._order), target))
+        rank = self._period.rank(target.timestamp)
+        heappush(self._heap, (rank, next(self._order), target))
 
     def pop(self) -> Target:
-        """Remove and return the newest target."""
+        """Remove and return the first target."""
         return heappop(self._heap)[2]
 
     def peek(self) -> Target:
-        """Return the newest target."""
+        """Return the first target."""
         return self._heap[0][2]
 
-    def timestamp_at(self, rank: int) -> float | None:
-        """Return the timestamp of the *rank*-th newest target; None if it is undated."""
-        return nsmallest(rank, self._heap)[-1][2].timestamp
+    def rank_at(self, place: int) -> float:
+        """Return the rank of the target at this *place*, counted from 1."""
+        return nsmallest(place, self._heap)[-1][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,13 @@ class KnownSource:
         """Return True if it should be fetched; *changed*: last modification listed in an index."""
         fetched = self.history.get("fetched_at")
         return self.due or bool(changed and fetched and changed > fetched)
+
+
+@dataclass(slots=True)
+class RemainingArticles:
+    """Articles that a crawl may still emit; pages in progress are counted as articles."""
+
+    number: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True)

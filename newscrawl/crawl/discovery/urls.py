@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import tldextract
-from w3lib.url import canonicalize_url, safe_url_string
+from ada_url import URL
+from w3lib.url import canonicalize_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 # The public suffix list that ships with tldextract, so that it makes no requests of its own.
 # Private suffixes (blogspot.com, github.io) separate the sites of different owners.
@@ -17,9 +23,26 @@ _split_host = tldextract.TLDExtract(
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 # Parameters that identify the visitor or the referrer, not the page.
 _TRACKING = re.compile(
-    r"utm_\w+|fbclid|gclid|dclid|msclkid|yclid|igshid|mc_[ce]id|_ga|ns_\w+|at_\w+|cmpid|wt_mc"
-    r"|ref_?(src|url)?|(php|j|asp)?sess(ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid|sid"
-    r"|smid|ocid|xtor",
+    r"(?:utm|itm|mtm|matomo|pk|piwik|hsa|oly|sr|soc|guce|ga|gad|fb|at_link)_\w+|__?hs\w+"
+    r"|\w*clid|(?:g|w)braid|g?clsrc|li_fat_id|irclickid|mc_[ce]id|mkt_tok|vero_(?:id|conv)|_ga|_gl"
+    r"|ved|igsh(?:id)?|srsltid|mibextid|__twitter_impression|guccounter|traffic_source|wprov|trk"
+    r"|ck_subscriber_id|_openstat|ref(?:_(?:src|url)?|src|url)|spm|s_cid|epik|wickedid|rb_clickid|xtor|dm_i|__s"
+    r"|(?:php|j|asp)?sess(?:ion)?_?id|aspsessionid\w*|cfid|cftoken|oscsid|zenid",
+    re.IGNORECASE,
+)
+# The same, but some sites identify their pages by them, with a number or a slug: "ref=4711".
+_OFTEN_TRACKING = re.compile(
+    r"(?:at|ns)_\w+=(?!\d+$).*|(?:cmpid|icid|ocid|smid|wt_z?mc)=(?!\d+$).*"
+    r"|ref=[a-z_.]{1,20}|sid=[\da-f]{16,}",
+    re.IGNORECASE,
+)
+# Copies of a page for mobile devices and printers.
+_COPY_HOST = re.compile(r"(?:www\d?|m|mobile|amp)\.(?=[^.]+\.)")
+_COPY_PATH = re.compile(
+    r"^/amp(?=/.)|(?<=[^/]{8})/(?:amp|print)(?:\.html?)?/?$|\.amp(?=(?:\.html?)?$)"
+)
+_COPY_PARAMETER = re.compile(
+    r"(?:amp|print|mobile)(?:=(?:1|true|yes)?)?|(?:output(?:type)?|view)=(?:amp|print)|amp_\w+=.*",
     re.IGNORECASE,
 )
 # Session ID in the path, as in Java and ASP.NET for clients without cookies.
@@ -27,12 +50,34 @@ _SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\((?:[A-Z]\([\w-]{20,}\))+\)(?=/|$)", re.IGNORECASE
 )
 # Fast path: an absolute URL without anything to escape, remove or sort.
-_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_LABEL = r"(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PLAIN = re.compile(
-    rf"https?://({_LABEL}(?:\.{_LABEL}){{0,8}}(?::[1-5]?[1-9]\d{{0,3}})?)"
+    rf"https?://((?:{_LABEL}\.){{0,8}}(?=[a-z]){_LABEL})"
     r"(/(?:[\w~-]+(?:[./][\w~-]+)*/?)?)",
     re.ASCII,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class UrlPatterns:
+    """Regular expressions, searched in URLs: some of *include*, if any, and none of *exclude*."""
+
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+
+    def check(self) -> None:
+        """Raise ``ValueError`` if one of the expressions is invalid."""
+        for pattern in (*self.include, *self.exclude):
+            try:
+                re.compile(pattern)
+            except (re.error, TypeError) as error:
+                raise ValueError(f"not a regular expression: {pattern!r} ({error})") from None
+
+    def accept(self, url: str) -> bool:
+        """Return whether *url* is that of a wanted page."""
+        if any(re.search(pattern, url) for pattern in self.exclude):
+            return False
+        return not self.include or any(re.search(pattern, url) for pattern in self.include)
 
 
 def site_key(url: str) -> str:
@@ -66,44 +111,61 @@ def registered_domain(host: str) -> str:
     return f"{parts.subdomain.split('.')[-1]}.{parts.domain}"
 
 
-def absolute_url(url: str, base: str = "") -> str | None:
-    """Return *url* made absolute, escaped, without fragment, tracking parameters and session IDs.
+def is_public_suffix(host: str) -> bool:
+    """Return whether *host* is a suffix of the sites of several owners, such as ``co.uk``."""
+    return not _split_host(host).domain
 
-    None if it is not an http(s) URL.
+
+def absolute_url(url: str, base: str = "") -> str | None:
+    """Return *url* resolved as browsers do, without fragment, tracking parameters and session IDs.
+
+    All other parts of the path and the query stay as the site wrote them. None if it is not an
+    http(s) URL.
     """
     if _PLAIN.fullmatch(url):
         return url
     try:
-        parts = urlsplit(urljoin(base, url.strip()))
-        if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or parts.port == 0:
-            return None
-        path = _SESSION.sub("", parts.path)
-        query = _without_tracking(parts.query)
-        clean = parts._replace(path=path, query=query, fragment="")
-        return str(safe_url_string(urlunsplit(clean)))
+        found = URL(url, base or None)
     except ValueError:
         return None
+    if found.protocol not in ("http:", "https:") or found.port == "0":
+        return None
+    found.hash = ""
+    if (path := _SESSION.sub("", found.pathname)) != found.pathname:
+        found.pathname = path
+    if (query := _without(_is_tracking, found.search)) != found.search:
+        found.search = query
+    return str(found.href)
 
 
-def _without_tracking(query: str) -> str:
-    if not query:
-        return ""
-    pairs = parse_qsl(query, keep_blank_values=True)
-    kept = [(name, value) for name, value in pairs if not _TRACKING.fullmatch(name)]
-    return query if len(kept) == len(pairs) else urlencode(kept)
+def _without(is_removed: Callable[[str], object], search: str) -> str:
+    """Return the query *search*, with its question mark, without some of its parameters."""
+    return (
+        "?".join(
+            "&".join(part for part in parts.split("&") if not is_removed(part))
+            for parts in search.split("?")
+        ).rstrip("?")
+        if search
+        else ""
+    )
+
+
+def _is_tracking(parameter: str) -> bool:
+    name = parameter.partition("=")[0]
+    return bool(_TRACKING.fullmatch(name) or _OFTEN_TRACKING.fullmatch(parameter))
 
 
 @lru_cache(4096)
 def page_key(url: str) -> str:
     """Return a normalised form of *url*, the same for all URLs of a page.
 
-    It ignores the scheme, a leading ``www.``, a trailing slash, the order of parameters, tracking
-    parameters and the fragment.
+    It ignores the scheme, a leading ``www.`` or ``m.``, marks of copies for AMP and printing, a
+    trailing slash, the order of parameters, tracking parameters and the fragment.
     """
     if plain := _PLAIN.fullmatch(url):
-        host = site_key(url) if ":" in plain[1] else plain[1]
-        return host.removeprefix("www.") + plain[2].rstrip("/")
-    parts = urlsplit(canonicalize_url(absolute_url(url) or url))
-    host = site_key(parts.geturl()).removeprefix("www.")
-    query = f"?{parts.query}" if parts.query else ""
-    return f"{host}{parts.path.rstrip('/')}{query}"
+        host, path, query = plain[1], plain[2], ""
+    else:
+        parts = urlsplit(canonicalize_url(absolute_url(url) or url))
+        host, path = site_key(parts.geturl()), parts.path
+        query = _without(_COPY_PARAMETER.fullmatch, f"?{parts.query}") if parts.query else ""
+    return f"{_COPY_HOST.sub('', host, 1)}{_COPY_PATH.sub('', path).rstrip('/')}{query}"

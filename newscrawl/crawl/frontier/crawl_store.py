@@ -55,6 +55,18 @@ _FILE: Final = FileType(
 )
 
 
+_schemas: Final[list[str]] = []
+
+
+def state_tables(schema: str) -> str:
+    """Return *schema*, the CREATE statements of a component.
+
+    Its tables are checked when a file is opened, before anything of the crawl has started.
+    """
+    _schemas.append(schema)
+    return schema
+
+
 class CrawlStore:
     """The state of a crawl in the file at *path*, or in memory if that is None.
 
@@ -192,7 +204,15 @@ class CrawlStore:
 
     def _connect(self) -> None:
         if self._connection is None:
-            self._connection = _FILE.connect(self.path)
+            connection = _FILE.connect(self.path)
+            try:
+                with _FILE.translated_errors(self.path):
+                    for schema in _schemas:
+                        _FILE.check_columns(connection, self.path, schema)
+            except CrawlStoreError:
+                connection.close()
+                raise
+            self._connection = connection
 
     def _disconnect(self) -> None:
         if self._connection is not None:
@@ -200,8 +220,10 @@ class CrawlStore:
             self._connection = None
 
     def _create(self, schema: str) -> None:
-        with _FILE.translated_errors(self.path), transaction(self._opened):
-            execute_all(self._opened, schema)
+        with _FILE.translated_errors(self.path):
+            _FILE.check_columns(self._opened, self.path, schema)
+            with transaction(self._opened):
+                execute_all(self._opened, schema)
 
     def _commit(self, batch: list[tuple[str, list[Any]]]) -> None:
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from http import HTTPStatus
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy import Request
@@ -12,6 +14,7 @@ from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
+from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
 from newscrawl.crawl.frontier.leases import LEASE, PARENT, LeaseBook
 from newscrawl.crawl.reporting.outcomes import failure_reason
 
@@ -25,6 +28,14 @@ if TYPE_CHECKING:
 
 START: Final = 0
 """Parent ID of requests from ``start()``."""
+MAX_UNWRITTEN: Final = 5_000
+"""Start requests that wait to be written to the file."""
+MAX_START_TIME: Final = 0.01
+"""Seconds for which ``start()`` is read at a time."""
+TURNS: Final = 10
+"""Turns of the event loop in between; a page needs several dozen."""
+FULL_INTERVAL: Final = 0.1
+"""Seconds between two looks whether there is memory for more start requests."""
 
 
 class LeaseMiddleware:
@@ -43,11 +54,28 @@ class LeaseMiddleware:
         return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Mark start requests: a resumed crawl yields them again."""
+        """Mark start requests, which a resumed crawl yields again; pause between them.
+
+        Scrapy reads on without a turn of the event loop while its downloader is busy.
+        """
+        began, unwritten = monotonic(), 0
         async for output in start:
             if isinstance(output, Request):
                 output.meta[PARENT] = START
             yield output
+            unwritten += 1
+            if unwritten == MAX_UNWRITTEN:
+                unwritten = 0
+                try:
+                    await self._book.store.commit()
+                except CrawlStoreError:  # the store closes the spider
+                    return
+            while self._book.is_full():  # noqa: ASYNC110  # no event for each end of a slot
+                await asyncio.sleep(FULL_INTERVAL)
+            if monotonic() - began > MAX_START_TIME:
+                for _ in range(TURNS):
+                    await asyncio.sleep(0)
+                began = monotonic()
 
     def process_spider_input(self, response: Response) -> None:
         """Record the response."""

@@ -14,12 +14,12 @@ from scrapy import signals
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.frontier import outbox
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.crawl.frontier.lease import NO_KEY, FinishedRequest, Lease, StalledRequest
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -33,7 +33,7 @@ LEASE: Final = "newscrawl_lease"
 PARENT: Final = "newscrawl_parent"
 """Meta key of a new request until it is scheduled: the number of its parent's lease."""
 
-SCHEMA: Final = """
+SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS request (
     id INTEGER PRIMARY KEY,
     key INTEGER NOT NULL,
@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS spent (
     site TEXT PRIMARY KEY,
     requests INTEGER NOT NULL
 ) WITHOUT ROWID;
-"""
+""")
 """A request is pending until *request* is NULL; the row then marks its *key* as seen. ``spent``:
 number of network requests to sites with a budget."""
 
@@ -70,6 +70,20 @@ INSERT INTO spent VALUES (?, 1) ON CONFLICT DO UPDATE SET requests = requests + 
 
 #: a row of the table ``request``
 RequestRow = tuple[int, int, str, int, str | None, int | None]
+
+
+class LeaseObserver:
+    """Receives the events of leases."""
+
+    def lease_entered(self, lease: Lease) -> None:
+        """Handle that the event loop begins to process a response, or continues its callback."""
+
+    def request_released(self, slot: str) -> None:
+        """Handle that a request of the download *slot* is no longer in flight."""
+
+    def is_full(self) -> bool:
+        """Return True if start requests should wait, since pending requests exceed their memory."""
+        return False
 
 
 class LeaseBook:
@@ -89,13 +103,9 @@ class LeaseBook:
         #: child requests that are not in the file yet, by key
         self._unwritten: dict[int, RequestRow] = {}
         self._stats = crawler.stats
-        #: set by a scheduler that clears the tables when a new crawl starts
-        self.counts_requests = False
+        #: the scheduler, which clears the tables when a new crawl starts, and its watchdog
+        self._observers: list[LeaseObserver] = []
         self._uses_outbox = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
-        #: called with the download slot when a request is no longer in flight
-        self.on_release: Callable[[str], None] | None = None
-        #: called when the event loop begins to process a response, or continues its callback
-        self.on_entry: Callable[[Lease], None] | None = None
         #: request that blocked the event loop of the run that this one resumes
         self.stalled: StalledRequest | None = None
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
@@ -116,6 +126,14 @@ class LeaseBook:
     def ids(self) -> frozenset[int]:
         """IDs of all leases."""
         return frozenset(self._leases)
+
+    def observe(self, observer: LeaseObserver) -> None:
+        """Report the events of leases to *observer*."""
+        self._observers.append(observer)
+
+    def is_full(self) -> bool:
+        """Return True if start requests should wait."""
+        return any(observer.is_full() for observer in self._observers)
 
     def add(self, lease: Lease) -> None:
         """Add a lease."""
@@ -148,15 +166,14 @@ class LeaseBook:
 
     def enter(self, lease: Lease) -> None:
         """Record that the event loop begins to process *lease*."""
-        if self.on_entry:
-            self.on_entry(lease)
+        for observer in self._observers:
+            observer.lease_entered(lease)
 
     def enter_soon(self, lease: Lease) -> None:
         """Record that the event loop begins to process *lease* when it calls the callback."""
-        if self.on_entry:
-            loop = asyncio.get_running_loop()
-            # Scrapy lets the loop turn twice between the spider middlewares and the callback.
-            loop.call_soon(loop.call_soon, self.on_entry, lease)
+        loop = asyncio.get_running_loop()
+        # Scrapy lets the loop turn twice between the spider middlewares and the callback.
+        loop.call_soon(loop.call_soon, self.enter, lease)
 
     def response_received(self, lease: Lease, request: Request) -> None:
         """Record a response or failure of *request*, the last one made under *lease*."""
@@ -167,8 +184,8 @@ class LeaseBook:
 
     def _release(self, lease: Lease) -> None:
         lease.in_flight = False
-        if self.on_release:
-            self.on_release(lease.slot)
+        for observer in self._observers:
+            observer.request_released(lease.slot)
 
     def callback_finished(self, lease: Lease) -> None:
         """Record that the callback of *lease* yields nothing more."""
@@ -225,7 +242,7 @@ class LeaseBook:
 
     def count_request(self, site: str) -> None:
         """Count a network request of *site*, whose budget also applies to a resumed crawl."""
-        if self.counts_requests:
+        if self._observers:
             self.store.write(_COUNT_REQUEST, [(site,)])
 
     async def request_counts(self) -> dict[str, int]:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from itemadapter import ItemAdapter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
+from newscrawl.crawl.frontier.crawl_store import state_tables
 from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SCHEMA: Final = """
+SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
@@ -23,7 +24,7 @@ CREATE TABLE IF NOT EXISTS outbox (
     checksum INTEGER NOT NULL,
     error TEXT
 );
-"""
+""")
 """Items in the order of *id*. A delivered item has NULL as *item* and keeps its *key* until the
 crawl finishes, so that a request repeated after a crash does not add it again. An item with an
 *error* cannot be delivered: it is kept, but not tried again."""

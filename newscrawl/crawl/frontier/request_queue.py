@@ -128,6 +128,10 @@ class PendingRequests:
         """Maximum number of requests of one slot in memory."""
         return max(MIN_SLOT_MEMORY, self._memory // max(1, len(self._slots)))
 
+    def is_full(self) -> bool:
+        """Return True if the slots need all memory although each has its minimum only."""
+        return len(self._slots) > max(1, self._memory // MIN_SLOT_MEMORY)
+
     def push(self, name: str, entry: QueueEntry) -> None:
         """Add *entry* to the slot *name*."""
         slot = self._slot(name)

@@ -16,7 +16,14 @@ from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
 from newscrawl.crawl.frontier.lease import NO_KEY, Lease
 from newscrawl.crawl.frontier.lease_middleware import START, LeaseErrback, LeaseMiddleware
-from newscrawl.crawl.frontier.leases import INSERT, LEASE, PARENT, SCHEMA, LeaseBook
+from newscrawl.crawl.frontier.leases import (
+    INSERT,
+    LEASE,
+    PARENT,
+    SCHEMA,
+    LeaseBook,
+    LeaseObserver,
+)
 from newscrawl.crawl.frontier.request_keys import RequestKeys
 from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry
 from newscrawl.crawl.frontier.serialization import (
@@ -24,7 +31,7 @@ from newscrawl.crawl.frontier.serialization import (
     dump_request,
     load_request,
 )
-from newscrawl.crawl.frontier.watchdog import read_record, record_path, start_watchdog
+from newscrawl.crawl.frontier.watchdog import read_record, start_watchdog
 from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
 
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+RESUMED_COUNT: Final = "newscrawl/frontier/resumed_count"
+
 _SELECT_PENDING: Final = """
 SELECT rank, id, key, request, checksum FROM request
 WHERE slot = ? AND request IS NOT NULL AND (rank, id) >= (?, ?) ORDER BY rank, id LIMIT ?
@@ -50,7 +59,7 @@ SELECT max(
 """
 
 
-class LeaseScheduler(BaseScheduler):
+class LeaseScheduler(BaseScheduler, LeaseObserver):
     """Scheduler of a crawl that can be killed and resumed without losing requests or items.
 
     A request returned to the engine has a lease; it stays pending in the file until all its results
@@ -68,13 +77,12 @@ class LeaseScheduler(BaseScheduler):
         self._crawler = crawler
         self._stats = crawler.stats
         self._book = LeaseBook.for_crawler(crawler)
-        self._book.counts_requests = True
+        self._book.observe(self)
         self._store = self._book.store
         self._keys = RequestKeys(crawler)
         self._slot_of = crawler.engine.downloader.get_slot_key
         memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
         self._pending = PendingRequests(memory, self._load_soon, self._is_in_file)
-        self._book.on_release = self._pending.release
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
         self._ids = count(1)
@@ -106,17 +114,16 @@ class LeaseScheduler(BaseScheduler):
 
     async def _open(self) -> None:
         await self._store.open(SCHEMA + outbox.SCHEMA)
-        self._watchdog = start_watchdog(self._crawler, self._book)
         runs = await self._store.read("SELECT started FROM run WHERE ended IS NULL")
         if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
             await self._resume(runs[0][0])
-            return
-        self._end_run()
-        self._delete_stall_record()
-        self._store.write("DELETE FROM outcome")
-        self._store.write("DELETE FROM spent")
-        self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
-        await self._commit()  # a stalled event loop runs no timer
+        else:
+            self._end_run()
+            self._store.write("DELETE FROM outcome")
+            self._store.write("DELETE FROM spent")
+            self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
+        if await self._commit():  # now, since a stalled event loop runs no timer
+            self._watchdog = start_watchdog(self._crawler, self._book, asyncio.get_running_loop())
 
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
@@ -134,15 +141,14 @@ class LeaseScheduler(BaseScheduler):
             await self._load(slot)
         pending = len(self._pending)
         logger.info("Resuming the crawl of %s: %d pending requests", started, pending)
-        self._stats.set_value("newscrawl/frontier/resumed_count", pending)
+        self._stats.set_value(RESUMED_COUNT, pending)
 
     async def _set_stalled_request_aside(self) -> None:
         stalled = read_record(self._store.path) if self._store.path else None
         if stalled and await self._book.set_aside(stalled):
             message = "The last run stalled in %s; setting aside %s as failed/stalled"
             logger.warning(message, stalled.place, stalled.url)
-        if await self._commit():
-            self._delete_stall_record()
+            await self._commit()
 
     async def _commit(self) -> bool:
         """Commit all writes; return False if that failed, which closes the spider."""
@@ -152,22 +158,26 @@ class LeaseScheduler(BaseScheduler):
             return False
         return True
 
-    def _delete_stall_record(self) -> None:
-        if self._store.path:
-            record_path(self._store.path).unlink(missing_ok=True)
-
     def close(self, reason: str) -> Deferred[None]:
         """Commit; delete the requests of a crawl that has finished."""
         return deferred_from_coro(self._close(reason))
 
     async def _close(self, reason: str) -> None:
         if self._watchdog:
-            await self._watchdog.stop()
+            self._watchdog.stop()
         self._book.end_finished()
         if reason == "finished" and not self._book and not self._pending:
             self._end_run()
         if await self._commit() and (pending := len(self._pending) + len(self._book)):
             logger.info("%d requests pending; the next run resumes them", pending)
+
+    def request_released(self, slot: str) -> None:
+        """Handle that a request of the download *slot* is no longer in flight."""
+        self._pending.release(slot)
+
+    def is_full(self) -> bool:
+        """Return True if start requests should wait."""
+        return self._pending.is_full()
 
     def has_pending_requests(self) -> bool:
         """Return True if there are pending requests, in memory or in the file."""

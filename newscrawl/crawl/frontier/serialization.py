@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
-from scrapy.utils.misc import load_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,7 +63,7 @@ def _subclass_attributes(request: Request) -> dict[str, Any]:
     cls = type(request)
     names = [name for name in cls.attributes if name not in Request.attributes]
     attributes = {name: getattr(request, name) for name in names}
-    return {**attributes, "class": f"{cls.__module__}.{cls.__qualname__}"}
+    return {**attributes, "class": _class_path(cls)}
 
 
 def _method_name(function: Callable[..., Any], spider: Spider) -> str:
@@ -104,11 +102,17 @@ def _method(name: str, spider: Spider) -> Callable[..., Any]:
     return method  # type: ignore[no-any-return]
 
 
-@lru_cache
 def _request_class(path: str | None) -> type[Request]:
+    """Return the class named *path*; only classes that are imported already are known."""
     if path is None:
         return Request
-    cls = load_object(path)
-    if not (isinstance(cls, type) and issubclass(cls, Request)):
-        raise SerializationError(f"{path} is not a subclass of Request")
-    return cls
+    classes: list[type[Request]] = [Request]
+    for cls in classes:  # grows
+        if path == _class_path(cls):
+            return cls
+        classes += cls.__subclasses__()
+    raise SerializationError(f"{path} is not a known subclass of Request")
+
+
+def _class_path(cls: type[Request]) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,42 +1,39 @@
-"""``Watchdog``: identifies the request that blocks the event loop, for the watcher process.
+"""``Watchdog``: ends a crawl whose event loop is stuck in one request, and records the request.
 
 A page that a callback or middleware never gets past would stop a crawl again after each restart.
-Scrapy's timeouts and signal handlers run in the same event loop, so the watcher is a process
-(:mod:`newscrawl.crawl.stall_watcher`). If there is no heartbeat it requests the stack of the loop:
-a signal handler reads it while Python code or a regular expression runs, a thread while C code has
-released the interpreter. For other C code there is the last request that entered the loop.
+Timers of the system count the CPU time of the process between two heartbeats of the event loop. After
+a quarter of the limit the stack of the loop is searched for the request, by a signal handler while
+Python code or a regular expression runs, by a thread while C code has released the interpreter. For
+other C code the request that entered the loop last is taken. After the limit :mod:`faulthandler`, which
+needs no interpreter, writes the stack, and the signal ends the process.
 """
 
 from __future__ import annotations
 
-import asyncio
-import inspect
+import faulthandler
 import json
 import logging
-import mmap
 import os
+import re
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
-import weakref
+import time
 from contextlib import suppress
-from itertools import islice
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, signals
 from scrapy.http import Response
-from scrapy.utils.asyncio import run_in_thread
 
-from newscrawl.crawl import stall_watcher
 from newscrawl.crawl.frontier.lease import StalledRequest
 from newscrawl.crawl.frontier.lease_middleware import LeaseErrback
+from newscrawl.crawl.frontier.leases import LeaseObserver
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Iterator
+    from pathlib import Path
     from types import FrameType
 
     from scrapy.crawler import Crawler
@@ -46,10 +43,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+SUSPICION_RATIO: Final = 0.25
+"""Share of the limit after which the stack is read, in case someone else kills the crawl."""
+RECORD_SIZE: Final = 2**14
+"""Bytes of the file for the request; a stack after them means a stall."""
 _BEAT_INTERVAL: Final = 1.0
 _MAX_PLACE_FRAMES: Final = 3
-# A real-time signal that few programs use; not available on macOS and Windows.
-_SIGNAL: Final = getattr(signal, "SIGRTMAX", 4) - 4
+_FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
 
 
 def record_path(state: Path) -> Path:
@@ -61,108 +61,138 @@ def read_record(state: Path) -> StalledRequest | None:
     """Return the stalled request of the last run; None if there is none."""
     path = record_path(state)
     try:
-        stall = json.loads(path.read_text(encoding="utf-8"))
-        return StalledRequest(**stall["request"], place=stall["place"])
+        record = path.read_bytes()
+        stack = record[RECORD_SIZE:].decode(errors="replace")
+        request = json.loads(record[:RECORD_SIZE]) if stack else None
+        return StalledRequest(**request, place=_place(stack)) if request else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, TypeError) as error:
         logger.warning("Could not read the record of a stall, %s: %s", path, error)
         return None
 
 
-class Watchdog:
-    """Runs the watcher process of a crawl, and answers it. Use :func:`start_watchdog`."""
+def _place(stack: str) -> str:
+    """Return the innermost functions and lines of the main thread, the last one in *stack*."""
+    frames = _FRAME.findall(stack.rpartition("(most recent call first)")[2])
+    return " < ".join(f"{file}:{line} {name}" for file, line, name in frames[:_MAX_PLACE_FRAMES])
 
-    #: watchdogs of this process that have not been stopped
-    _active: ClassVar[weakref.WeakSet[Watchdog]] = weakref.WeakSet()
 
-    def __init__(self, book: LeaseBook, state: Path) -> None:
+class Watchdog(LeaseObserver):
+    """Watches the event loop of a crawl, in its main thread. Use :func:`start_watchdog`."""
+
+    def __init__(self, book: LeaseBook, record: Path, limit: float) -> None:
         self._book = book
-        self._record = record_path(state)
-        self._loop = asyncio.get_running_loop()
-        self.loop_thread = threading.get_ident()
+        self._path = record
+        self._limit = limit
+        self._loop_thread = threading.get_ident()
         self._entered: Lease | None = None
+        self._suspected = False
+        self._last_beat = time.process_time()
+        self._stopped = threading.Event()
 
-    def start(self, limit: float, log: str) -> None:
-        """Start the watcher and the heartbeat; raises ``OSError``."""
-        handle, name = tempfile.mkstemp(prefix="newscrawl-")
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the heartbeat; raises ``OSError`` or ``ValueError``."""
+        self._file = os.open(self._path, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600)
         try:
-            os.truncate(handle, stall_watcher.BOARD_SIZE)
-            self._board = stall_watcher.Board(mmap.mmap(handle, stall_watcher.BOARD_SIZE))
-        except OSError:
-            Path(name).unlink()
+            self._write(None)
+            os.lseek(self._file, RECORD_SIZE, os.SEEK_SET)
+            signal.signal(signal.SIGVTALRM, self._on_signal)
+        except (OSError, ValueError):
+            self._remove()
             raise
-        finally:
-            os.close(handle)
-        self._active.add(self)
-        self._process = _launch(
-            f"--process={os.getpid()}",
-            f"--thread={threading.get_native_id()}",
-            f"--board={name}",
-            f"--record={self._record.absolute()}",
-            f"--limit={limit}",
-            f"--signal={_install_handler()}",
-            f"--log={log}",
-        )
-        weakref.finalize(self, self._process.kill)
-        threading.Thread(target=self._answer, name="newscrawl-stall", daemon=True).start()
-        self._book.on_entry = self.enter
+        signal.siginterrupt(signal.SIGVTALRM, False)  # noqa: FBT003  # positional only
+        faulthandler.register(signal.SIGPROF, self._file, all_threads=True, chain=True)
+        threading.Thread(target=self._watch, name="newscrawl-watchdog", daemon=True).start()
+        self._loop = loop
         self._beat()
 
-    async def stop(self) -> None:
-        """End the watcher."""
+    def stop(self) -> None:
+        """End the watchdog."""
         self._timer.cancel()
-        self._active.discard(self)
-        await run_in_thread(self._end_process)
-        self._record.unlink(missing_ok=True)  # of a stall that has just ended
+        self._stopped.set()
+        for timer in (signal.ITIMER_VIRTUAL, signal.ITIMER_PROF):
+            signal.setitimer(timer, 0)
+        faulthandler.unregister(signal.SIGPROF)
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+        self._remove()
 
-    def _end_process(self) -> None:
-        cast("IO[bytes]", self._process.stdin).close()
-        self._process.wait()
+    def _remove(self) -> None:
+        os.close(self._file)
+        self._path.unlink(missing_ok=True)
 
     def _beat(self) -> None:
-        self._board.add_beat()
+        if self._suspected:  # the loop has continued
+            os.ftruncate(self._file, RECORD_SIZE)
+            os.lseek(self._file, RECORD_SIZE, os.SEEK_SET)
+            self._suspected = False
+            self._write(self._entered)
+        self._last_beat = time.process_time()
+        signal.setitimer(signal.ITIMER_VIRTUAL, self._limit * SUSPICION_RATIO)
+        signal.setitimer(signal.ITIMER_PROF, self._limit)
         self._timer = self._loop.call_later(_BEAT_INTERVAL, self._beat)
 
-    def enter(self, lease: Lease | None) -> None:
+    def lease_entered(self, lease: Lease | None) -> None:
         """Record that the loop begins to process *lease*, or another request if it is None."""
         if lease is not self._entered:
             self._entered = lease
-            request = _request_of(lease)
-            self._board.entered = json.dumps(request).encode() if request else b""
+            if not self._suspected:
+                self._write(lease)
 
     def response_downloaded(self, request: Request) -> None:
         """Record that the loop is going to process the response of *request*."""
         # Scrapy lets the loop turn once before it calls the downloader middlewares.
-        self._loop.call_soon(self.enter, self._book.find(request))
+        self._loop.call_soon(self.lease_entered, self._book.find(request))
 
-    @classmethod
-    def on_signal(cls, _: int, frame: FrameType | None) -> None:
-        """Read the stack of the main thread, for all crawls of this process."""
-        for watchdog in list(cls._active):
-            if watchdog.loop_thread == threading.get_ident():
-                watchdog.read_stack(frame)
+    def _write(self, lease: Lease | None) -> None:
+        """Write the attributes of :class:`StalledRequest` of *lease*, without the place."""
+        request = None
+        if lease is not None:
+            site, role = (
+                str(lease.meta.get(f"newscrawl_{name}") or "") for name in ("site", "role")
+            )
+            request = {
+                "id": lease.id,
+                "key": lease.key,
+                "url": lease.url,
+                "site": site,
+                "role": role,
+            }
+        text = json.dumps(request).encode()
+        os.pwrite(self._file, (text if len(text) <= RECORD_SIZE else b"null").ljust(RECORD_SIZE), 0)
 
-    def _answer(self) -> None:
-        """Read the stack whenever the watcher asks; runs in a thread."""
-        pipe = cast("IO[bytes]", self._process.stdout)
-        with pipe:
-            while os.read(pipe.fileno(), 1024):
+    def _on_signal(self, _: int, frame: FrameType | None) -> None:
+        self._read_stack(frame)
+
+    def _watch(self) -> None:
+        """Read the stack of the loop where the signal handler has to wait; runs in a thread."""
+        suspicion = self._limit * SUSPICION_RATIO
+        while not self._stopped.wait(min(_BEAT_INTERVAL, suspicion)):
+            if not self._suspected and time.process_time() - self._last_beat > suspicion:
                 frames = sys._current_frames()  # noqa: SLF001  # the documented function
-                self.read_stack(frames.get(self.loop_thread))
+                self._read_stack(frames.get(self._loop_thread))
 
-    def read_stack(self, frame: FrameType | None) -> None:
-        """Write the request and the place of a stack to the board; *frame*: its innermost frame."""
+    def _read_stack(self, frame: FrameType | None) -> None:
+        """Record the request in a stack; *frame*: its innermost frame."""
+        if self._suspected or self._stopped.is_set():
+            return
         with suppress(Exception):  # a signal handler must not raise in the code of the crawl
             lease = next(filter(None, map(self._lease_in, _stack(frame))), None)
-            stall = {"request": _request_of(lease), "place": _place(frame)}
-            self._board.found = json.dumps(stall).encode()
+            if lease is None:  # for example in close_spider
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                logger.warning("The event loop is stuck outside of requests, the crawl goes on")
+                return
+            self._suspected = True
+            self._write(lease)
+            faulthandler.dump_traceback(self._file, all_threads=True)
+            message = "The event loop is stuck in %s: after %g s of CPU time the crawl is killed"
+            logger.warning(message, lease.url, self._limit)
 
     def _lease_in(self, frame: FrameType) -> Lease | None:
         """Return the lease of a request or response among the local variables of *frame*."""
         for value in list(frame.f_locals.values()):
             # By type(): isinstance() would run the code of lazy objects.
-            request = value.request if issubclass(type(value), Response) else value
+            request: Any = value.request if issubclass(type(value), Response) else value
             if issubclass(type(request), Request) and (lease := self._book.find(request)):
                 errback = request.errback
                 if not isinstance(errback, LeaseErrback) or errback.book is self._book:
@@ -170,51 +200,29 @@ class Watchdog:
         return None
 
 
-def start_watchdog(crawler: Crawler, book: LeaseBook) -> Watchdog | None:
-    """Start the watchdog of *crawler* in its event loop; None if it is disabled."""
-    settings, state = crawler.settings, book.store.path
-    limit = setting(settings, "NEWSCRAWL_STALL_LIMIT")
-    if not limit or state is None:
+def start_watchdog(
+    crawler: Crawler, book: LeaseBook, loop: asyncio.AbstractEventLoop
+) -> Watchdog | None:
+    """Start the watchdog of *crawler* in its event loop; None if it is disabled or not supported."""
+    limit = setting(crawler.settings, "NEWSCRAWL_STALL_LIMIT")
+    if book.store.path is None:
         return None
-    log = settings.get("LOG_FILE") if settings.getbool("LOG_ENABLED") else None
-    watchdog = Watchdog(book, state)
+    record = record_path(book.store.path)
+    if not limit or not hasattr(signal, "setitimer"):
+        record.unlink(missing_ok=True)
+        return None
+    if any(signal.getsignal(it) != signal.SIG_DFL for it in (signal.SIGVTALRM, signal.SIGPROF)):
+        logger.info("No watchdog of the event loop: another one, or a profiler, has its signals")
+        return None
+    watchdog = Watchdog(book, record, limit)
     try:
-        watchdog.start(limit, str(Path(log).absolute()) if log else "")
-    except OSError as error:
-        logger.warning("Could not start the watcher of the event loop: %s", error)
+        watchdog.start(loop)
+    except (OSError, ValueError) as error:  # not in the main thread
+        logger.warning("Could not start the watchdog of the event loop: %s", error)
         return None
+    book.observe(watchdog)
     crawler.signals.connect(watchdog.response_downloaded, signals.response_downloaded)
     return watchdog
-
-
-def _launch(*arguments: str) -> subprocess.Popen[bytes]:
-    # By its source: importing the package would take a second and 50 MB.
-    command = [sys.executable, "-I", "-S", "-c", inspect.getsource(stall_watcher), *arguments]
-    return subprocess.Popen(  # noqa: S603  # a fixed command
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-    )
-
-
-def _install_handler() -> int:
-    """Install the signal handler; return the number of the signal, 0 if there is none."""
-    if not hasattr(signal, "SIGRTMAX"):
-        return 0
-    handler = Watchdog.on_signal
-    if signal.getsignal(_SIGNAL) not in (signal.SIG_DFL, handler):
-        return 0
-    with suppress(ValueError):  # not in the main thread
-        signal.signal(_SIGNAL, handler)
-        signal.siginterrupt(_SIGNAL, False)  # noqa: FBT003  # positional only
-        return int(_SIGNAL)
-    return 0
-
-
-def _request_of(lease: Lease | None) -> dict[str, Any] | None:
-    """Return the attributes of :class:`StalledRequest` of *lease*, without the place."""
-    if lease is None:
-        return None
-    site, role = (str(lease.meta.get(f"newscrawl_{name}") or "") for name in ("site", "role"))
-    return {"id": lease.id, "key": lease.key, "url": lease.url, "site": site, "role": role}
 
 
 def _stack(frame: FrameType | None) -> Iterator[FrameType]:
@@ -222,11 +230,3 @@ def _stack(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
         frame = frame.f_back
-
-
-def _place(frame: FrameType | None) -> str:
-    """Return the innermost functions and lines of a stack."""
-    return " < ".join(
-        f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}:{frame.f_lineno}"
-        for frame in islice(_stack(frame), _MAX_PLACE_FRAMES)
-    )

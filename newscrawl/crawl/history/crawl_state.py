@@ -23,6 +23,7 @@ from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.page_history import PageHistory
 from newscrawl.crawl.history.revisit_policy import HOUR, RevisitPolicy
+from newscrawl.crawl.history.site_sizes import SiteSizes
 from newscrawl.crawl.history.source_history import SourceHistory
 from newscrawl.defaults import setting
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newscrawl.crawl.discovery.site_frontier import SiteFrontier
+    from newscrawl.crawl.discovery.site_plan import SitePlan
     from newscrawl.crawl.discovery.target import KnownSource, Role
     from newscrawl.crawl.frontier.lease import StalledRequest
     from newscrawl.crawl.history.page_history import ClassifiedEntries
@@ -70,10 +71,13 @@ class CrawlState:
             update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
             max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
         )
+        self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
         only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
         self._store, leases = CrawlStore.for_crawler(crawler), LeaseBook.for_crawler(crawler)
-        self.pages = PageHistory(self._store, leases, policy, only_new=only_new)
-        self.sources = SourceHistory(self._store, leases, policy, only_new=only_new)
+        limit = setting(settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        self._sizes = sizes = SiteSizes(limit, crawler.stats)
+        self.pages = PageHistory(self._store, leases, policy, sizes, only_new=only_new)
+        self.sources = SourceHistory(self._store, leases, policy, sizes, only_new=only_new)
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
         self._stats = crawler.stats
@@ -97,13 +101,16 @@ class CrawlState:
     async def open(self) -> None:
         """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
 
-        Due times that a crawl with a wrong clock has written are reset.
+        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. Due times that a crawl with a wrong clock has written are reset.
         """
         await self._store.open(schema.SCHEMA)
         now = clock.now().timestamp()
         [(newest,)] = await self._store.read(schema.NEWEST_INSTANT)
         newest = newest or now
         await self._reset_due_times(now, newest)
+        if self._all_due:
+            self._store.write(schema.ALL_PAGES_DUE, [(now,)])
+            self._store.write(schema.ALL_SOURCES_DUE, [(now,)])
         if self._retention and abs(now - newest) > self._retention:
             # After a long pause or a jump of the clock, the history gets another period.
             self._store.write(schema.ALL_PAGES_SEEN, [(now,)])
@@ -111,7 +118,8 @@ class CrawlState:
             before = now - self._retention
             for sql in schema.DELETE_OLD:
                 self._store.write(sql, [(before,)])
-            self._store.write(schema.DELETE_UNUSED_ALIASES)
+        await self._sizes.reduce(self._store)
+        self._store.write(schema.DELETE_UNUSED_ALIASES)
 
     async def _reset_due_times(self, now: float, newest: float) -> None:
         """Make everything due that is due later than the longest interval allows.
@@ -147,7 +155,7 @@ class CrawlState:
 
     def record_listing(
         self,
-        frontier: SiteFrontier,
+        plan: SitePlan,
         target: Target,
         response: Response,
         entries: ClassifiedEntries,
@@ -162,9 +170,10 @@ class CrawlState:
         that truncated the entries, if any. A *target* fetched as an article is recorded as a page
         without article.
         """
-        site = frontier.site.key
+        site = plan.site.key
+        plan.record_read(target)
         self.pages.record_entries(site, entries, depth=depth, certain=certain)
-        self.sources.record_new(frontier)
+        self.sources.record_new(plan)
         if target.role == "article":
             self.pages.record_failure(target, response.request, "not_article")
             return
@@ -173,23 +182,25 @@ class CrawlState:
             site, target, response, new=len(entries.new), listed=listed, cut=cut
         )
 
-    def record_unchanged(self, frontier: SiteFrontier, target: Target, response: Response) -> None:
+    def record_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
         """Record that *target* has not changed since the last fetch."""
-        self.sources.record_new(frontier)
+        plan.record_read(target)
+        self.sources.record_new(plan)
         if target.role == "article":
             self.pages.record_unchanged(target, response)
         else:
-            self.sources.record_unchanged(frontier.site.key, target, response)
+            self.sources.record_unchanged(plan.site.key, target, response)
 
     def record_failure(
-        self, frontier: SiteFrontier, target: Target, request: Request | None, reason: str
+        self, plan: SitePlan, target: Target, request: Request | None, reason: str
     ) -> None:
         """Record that *target* could not be fetched or read."""
-        self.sources.record_new(frontier)
+        plan.record_failure(target, reason)
+        self.sources.record_new(plan)
         if target.role == "article":
             self.pages.record_failure(target, request, reason)
         else:
-            self.sources.record_failure(frontier.site.key, target, request)
+            self.sources.record_failure(plan.site.key, target, request)
 
     async def record_stall(self, stalled: StalledRequest) -> None:
         """Record the failure of a request that blocked the run that this one resumes."""

@@ -15,6 +15,7 @@ from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.conditional_requests import validators
 from newscrawl.crawl.history.revisit_policy import EmittedArticle, article_status, due_at
 from newscrawl.crawl.history.schema import PageRow
+from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,13 +26,19 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.revisit_policy import ArticleStatus, RevisitPolicy
+    from newscrawl.crawl.history.site_sizes import SiteSizes
     from newscrawl.items import Article
 
     Entry = dict[str, Any]
 
 _DAY: Final = 24 * 3600.0
 _MAX_RECENT: Final = 4096
-_GONE: Final = ("http_404", "http_410")
+#: characters of a page that says that a story is gone, with status 200
+_MAX_SOFT_404: Final = 600
+#: words of a link, and the largest share of them on a page that is about something else
+_MIN_LINK_WORDS: Final = 5
+_MAX_LINK_SHARE: Final = 0.2
+_GONE: Final = ("http_404", "http_410", "redirected_home")
 
 
 @dataclass(slots=True)
@@ -69,15 +76,23 @@ class PageHistory:
     """The tables ``page`` and ``alias``. If *only_new* is False, they are written but not read."""
 
     def __init__(
-        self, store: CrawlStore, leases: LeaseBook, policy: RevisitPolicy, *, only_new: bool
+        self,
+        store: CrawlStore,
+        leases: LeaseBook,
+        policy: RevisitPolicy,
+        sizes: SiteSizes,
+        *,
+        only_new: bool,
     ) -> None:
         self._store = store
+        self._sizes = sizes
         self._leases = leases
         self._policy = policy
         self._only_new = only_new
         self._visits: dict[str, Visit] = {}
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: OrderedDict[str, EmittedArticle] = OrderedDict()
+        self._texts: OrderedDict[tuple[str, bytes], str] = OrderedDict()
 
     async def due(self, site: str, *, since: float, limit: int) -> list[Entry]:
         """Return the due pages of *site*: first those never emitted, then revisits.
@@ -164,10 +179,13 @@ class PageHistory:
         now = clock.now().timestamp()
         rows = [
             (
-                *(entry["key"], site, entry["url"], depth, certain, json.dumps(entry["hints"])),
+                *(entry["key"], site, entry["url"], depth, certain, hints),
                 *(now, now, entry["timestamp"], entry["changed"], now),
             )
             for entry in entries.new
+            if self._sizes.admits(
+                "page", site, entry["key"], entry["url"], hints := json.dumps(entry["hints"])
+            )
         ]
         statements = {
             schema.INSERT_PAGE: rows,
@@ -220,6 +238,23 @@ class PageHistory:
                 target = Target("article", url, history=row.history)
                 self.record_failure(target, None, "stalled")
 
+    def _status_of_copy(
+        self, visit: Visit, article: Article, digest: bytes
+    ) -> ArticleStatus | None:
+        """Return the status of a page whose text another page of the site had in this crawl.
+
+        A short text is also that of a page that is gone if it has hardly a word of the link to it.
+        """
+        is_short = len(article.body) <= _MAX_SOFT_404
+        site = site_key(article.url or "")
+        text = (registered_domain(site) if is_short else site, digest)
+        first = self._texts.setdefault(text, visit.target.key)
+        if len(self._texts) > _MAX_RECENT:
+            self._texts.popitem(last=False)
+        if first != visit.target.key:
+            return "soft_404" if is_short else "known"
+        return "soft_404" if is_short and _lacks_words_of_link(article, visit) else None
+
     async def judge(self, article: Article, url: str, digest: bytes) -> ArticleStatus | None:
         """Return the status of *article*, extracted from the page at *url*, and record it.
 
@@ -232,6 +267,8 @@ class PageHistory:
         urls = _other_urls(visit, article)
         emitted = await self._emitted_before(visit, urls)
         status = article_status(visit.target.key, digest, emitted) if self._only_new else "new"
+        if status == "new" and (found := self._status_of_copy(visit, article, digest)):
+            status = found
         if status in ("new", "updated"):
             self._record_emitted(visit, urls, digest, changed=status == "updated")
         elif status == "unchanged":
@@ -325,6 +362,16 @@ def _entry(row: PageRow) -> Entry:
         "certain": bool(row.certain),
         "history": row.history,
     }
+
+
+def _lacks_words_of_link(article: Article, visit: Visit) -> bool:
+    """Return whether *article*, without a date on its page, is about something else than the link."""
+    date = article.evidence.get("date")
+    listed = frozenset(words(visit.target.hints.get("link_text", "")))
+    if len(listed) < _MIN_LINK_WORDS or (date and date.source not in ("hint", "url")):
+        return False
+    shown = listed.intersection(words(f"{article.title or ''} {article.body}"))
+    return len(shown) <= _MAX_LINK_SHARE * len(listed)
 
 
 def _other_urls(visit: Visit, article: Article) -> dict[str, bool]:

@@ -8,11 +8,8 @@ after publication. Failed pages are retried in the next crawl, then with back-of
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
-
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,12 +34,12 @@ MAX_SOURCE_DELAY: Final = 7 * 24 * HOUR
 PERMANENT_FAILURES: Final = frozenset(
     {
         "not_article", "not_html", "binary", "too_large", "other_site", "duplicate", "scheme",
-        "http_410", "http_451",
+        "http_410", "http_451", "redirected_home",
     }
 )  # fmt: skip
 
 #: status of an article compared to the articles emitted before
-ArticleStatus = Literal["new", "updated", "unchanged", "known"]
+ArticleStatus = Literal["new", "updated", "unchanged", "known", "soft_404"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +106,6 @@ class RevisitPolicy:
 def due_at(now: float, interval: float) -> float:
     """Return the time of the next fetch after a fetch at *now*."""
     return now + DUE_RATIO * interval
-
-
-def body_hash(body: str) -> bytes:
-    """Return a 16-byte hash of *body* that ignores differences in white space."""
-    return hashlib.blake2b(squeeze(body).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from newscrawl.crawl.frontier.crawl_store import state_tables
+
 if TYPE_CHECKING:
     from newscrawl.crawl.discovery.target import Role
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 # it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
 # page.vain: number of announced changes that were none. source.listed: entries at the last fetch;
 # source.cut: the limit that truncated these, 0 if none did.
-SCHEMA: Final = """
+SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS page (
     key TEXT PRIMARY KEY,
     site TEXT NOT NULL,
@@ -63,7 +65,7 @@ CREATE TABLE IF NOT EXISTS source (
     failures INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, role, key)
 ) WITHOUT ROWID;
-"""
+""")
 
 
 class PageRow(NamedTuple):
@@ -213,6 +215,37 @@ RESET_PAGES: Final = f"UPDATE page SET next_due = ?1 WHERE {_PAGE_AHEAD}"  # noq
 RESET_SOURCES: Final = f"""
 UPDATE source SET next_due = ?1 WHERE {_SOURCE_AHEAD} AND ?2
 """  # noqa: S608
+
+ROW_SIZE: Final = 200
+"""Size of a row without its texts in bytes, approximately."""
+KEY_COPIES: Final = 3
+"""Copies of the key of a row in its table and in its indexes."""
+_SIZE: Final = f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
+_SIZES: Final = {"page": f"{_SIZE} + length(hints)", "source": _SIZE}
+_USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
+FILE_SIZE: Final = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+# The limit, which is none, keeps the texts out of the sort.
+SITE_SIZES: Final = {
+    table: f"""
+SELECT site, sum(size) FROM (SELECT site, {size} AS size FROM {table} LIMIT -1) GROUP BY site
+"""  # noqa: S608
+    for table, size in _SIZES.items()
+}
+_KEYS: Final = {"page": "key", "source": "site, role, key"}
+# ?1: sites as JSON, ?2: size that each keeps
+DELETE_OLDEST: Final = {
+    table: f"""
+DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
+    SELECT {keys}, sum({_SIZES[table]}) OVER (
+        PARTITION BY site ORDER BY {_USED[table]} DESC, key
+    ) AS total FROM {table} WHERE site IN (SELECT value FROM json_each(?1))
+) WHERE total > ?2)
+"""  # noqa: S608
+    for table, keys in _KEYS.items()
+}
+
+ALL_PAGES_DUE: Final = "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL"
+ALL_SOURCES_DUE: Final = "UPDATE source SET next_due = ?"
 
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",

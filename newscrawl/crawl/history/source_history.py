@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from newscrawl.crawl.discovery.site_frontier import SiteFrontier
+    from newscrawl.crawl.discovery.site_plan import SitePlan
     from newscrawl.crawl.discovery.target import Role, Target
     from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.revisit_policy import RevisitPolicy
+    from newscrawl.crawl.history.site_sizes import SiteSizes
 
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
@@ -30,9 +31,16 @@ class SourceHistory:
     """The table ``source``. If *only_new* is False, it is written but not read."""
 
     def __init__(
-        self, store: CrawlStore, leases: LeaseBook, policy: RevisitPolicy, *, only_new: bool
+        self,
+        store: CrawlStore,
+        leases: LeaseBook,
+        policy: RevisitPolicy,
+        sizes: SiteSizes,
+        *,
+        only_new: bool,
     ) -> None:
         self._store = store
+        self._sizes = sizes
         self._leases = leases
         self._policy = policy
         self._only_new = only_new
@@ -78,12 +86,13 @@ class SourceHistory:
     def _update_next_due(self, due: float) -> None:
         self.next_due = due if self.next_due is None else min(self.next_due, due)
 
-    def record_new(self, frontier: SiteFrontier) -> None:
+    def record_new(self, frontier: SitePlan) -> None:
         """Record the new sources of *frontier*."""
         now, site = clock.now().timestamp(), frontier.site.key
         rows = [
             (site, target.role, target.key, target.url, target.depth, target.timestamp, now)
             for target in frontier.new_sources
+            if self._sizes.admits("source", site, target.key, target.url)
         ]
         frontier.new_sources.clear()
         if rows:

@@ -1,15 +1,12 @@
-"""Opt-outs of text and data mining: ``tdmrep.json``, ``ai.txt``, headers and meta elements.
+"""Opt-outs of text and data mining: files of a site, headers and meta elements of a page.
 
 https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240202/
 """
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any, Final
-
-from protego import Protego
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,42 +15,12 @@ FILES: Final[Mapping[str, str]] = {"tdmrep": "/.well-known/tdmrep.json", "ai_txt
 """Files with the opt-outs of a site, by their names in the stats."""
 
 MAX_FILE_SIZE: Final = 64 * 1024
-_MAX_RULES: Final = 1000
 _MAX_HEAD: Final = 64 * 1024
 _META: Final = re.compile(rb"<meta\b[^>]{0,1000}>", re.IGNORECASE)
 _RESERVATION: Final = re.compile(rb"\bname\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
 _RESERVED: Final = re.compile(rb"\bcontent\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
 _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
 _NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
-
-
-def parse_file(name: str, body: bytes) -> Protego:
-    """Return the rules in the file *name*, a key of :data:`FILES`; without rules if it is invalid."""
-    text = body.decode("utf-8-sig", "replace")
-    if name == "tdmrep":
-        text = _as_robots(text)
-    elif text.lstrip().startswith("<"):  # the error page of a site
-        text = ""
-    return Protego.parse(text)
-
-
-def _as_robots(text: str) -> str:
-    """Return a ``tdmrep.json`` as robots.txt, whose patterns it uses."""
-    try:
-        entries = json.loads(text)
-    except (RecursionError, ValueError):
-        return ""
-    if not isinstance(entries, list):
-        return ""
-    return "\n".join(["User-agent: *", *_rules(entries[:_MAX_RULES])])
-
-
-def _rules(entries: Iterable[Any]) -> Iterable[str]:
-    for entry in entries:
-        location = entry.get("location") if isinstance(entry, dict) else None
-        if isinstance(location, str) and location.isprintable():
-            reserved = str(entry.get("tdm-reservation")) == "1"
-            yield f"{'Disallow' if reserved else 'Allow'}: {location}"
 
 
 def is_opted_out_by_header(reservations: Iterable[bytes], robots_tags: Iterable[bytes]) -> bool:

@@ -1,4 +1,4 @@
-"""Masking of secrets in logged URLs."""
+"""Log without secrets in URLs and without control characters."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import unquote
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
 
 from newscrawl.defaults import setting
+from newscrawl.text import printable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -52,34 +52,42 @@ def mask_secrets(text: str) -> str:
     return "".join((*masked, text[position:]))
 
 
-class SecretsFilter(logging.Filter):
-    """Masks secrets in the message and the traceback of a log record."""
+class LogTextFilter(logging.Filter):
+    """Escapes control characters in the message and the traceback of a log record.
+
+    Headers and URLs of servers would command the terminal. With *mask*, secrets are masked.
+    """
+
+    def __init__(self, *, mask: bool) -> None:
+        super().__init__()
+        self._mask = mask
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Mask the secrets in *record* and return True."""
+        """Change *record* and return True."""
         message = record.getMessage()
-        clean = mask_secrets(message)
+        clean = self._clean(message)
         if clean != message:
             record.msg, record.args = clean, None
         if record.exc_info and not record.exc_text:
             record.exc_text = _FORMATTER.formatException(record.exc_info)
         if record.exc_text:
-            record.exc_text = mask_secrets(record.exc_text)
+            record.exc_text = self._clean(record.exc_text)
         return True
 
+    def _clean(self, text: str) -> str:
+        return printable(mask_secrets(text) if self._mask else text)
 
-class HideSecrets:
-    """Extension that masks secrets in logged URLs, also in the messages of Scrapy."""
 
-    def __init__(self) -> None:
-        self._filter = SecretsFilter()
+class LogText:
+    """Extension that adds :class:`LogTextFilter` to the log, for the messages of Scrapy as well."""
+
+    def __init__(self, *, mask: bool) -> None:
+        self._filter = LogTextFilter(mask=mask)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension; raise ``NotConfigured`` if it is disabled."""
-        if not setting(crawler.settings, "NEWSCRAWL_LOG_SECRETS_HIDDEN"):
-            raise NotConfigured("NEWSCRAWL_LOG_SECRETS_HIDDEN is False")
-        extension = cls()
+        """Return the extension, installed."""
+        extension = cls(mask=setting(crawler.settings, "NEWSCRAWL_LOG_SECRETS_HIDDEN"))
         extension.install()
         # Scrapy replaces its handler after the settings are final.
         crawler.signals.connect(extension.install, signals.spider_opened)
@@ -88,5 +96,5 @@ class HideSecrets:
     def install(self) -> None:
         """Add the filter to each handler of the root logger that has none."""
         for handler in logging.getLogger().handlers:
-            if not any(isinstance(known, SecretsFilter) for known in handler.filters):
+            if not any(isinstance(known, LogTextFilter) for known in handler.filters):
                 handler.addFilter(self._filter)

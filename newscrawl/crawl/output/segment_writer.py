@@ -21,7 +21,7 @@ from scrapy.utils.misc import load_object
 
 from newscrawl import clock
 from newscrawl.crawl.frontier import LeaseScheduler
-from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, state_tables
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
 from newscrawl.crawl.frontier.outbox import SET_ASIDE
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SCHEMA: Final = """
+SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS segment (
     first INTEGER PRIMARY KEY, last INTEGER NOT NULL, day TEXT NOT NULL, format TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS segment_writer (
     id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL
 );
-"""
+""")
 """Table *segment*: spans not yet written; *segment_writer*: name prefix of their segments."""
 
 _PENDING: Final = (

@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.crawl.reporting.outcomes import dropped_pages, site_counts
 from newscrawl.defaults import setting
 from newscrawl.items import Article
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-SCHEMA: Final = """
+SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS crawl (
     id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL
 );
@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS crawl_dropped (
     url TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS crawl_dropped_crawl ON crawl_dropped (crawl);
-"""
+""")
 """Times are seconds since 1970, latencies seconds; *slow_latency*: 9 of 10 requests took less."""
 
 MAX_CRAWLS: Final = 100

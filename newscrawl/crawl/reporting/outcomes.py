@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.secrets import mask_secrets
-from newscrawl.crawl.workers.pool import WorkerError
+from newscrawl.fields.kind.barriers import is_challenge
+from newscrawl.workers.child import WorkerError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,19 @@ _DROPPED_PAGES = "newscrawl/no_articles"
 CONFIDENCE_PREFIX = "newscrawl/confidence/"
 """Stats with the mean confidence of the bodies of a site."""
 
+NO_STORY: Final = {
+    "challenge": "show a bot check",
+    "consent": "ask for consent",
+    "login": "ask for a login",
+    "needs_js": "show nothing without scripts",
+    "redirected_home": "redirect to the front page",
+    "soft_404": "have the short text of another page",
+}
+"""Outcomes of pages that a site shows in place of stories, and a verb for the pages."""
+MIN_NO_STORY: Final = 3
+"""Pages of one such outcome from which a site is reported."""
+MAX_CHALLENGE_HEAD: Final = 64 * 1024
+"""Bytes of a page with an error status that are searched for a bot check."""
 MAX_DROPPED_PAGES = 5
 """Pages per site that are listed as dropped for their kind."""
 _MAX_LISTED = 1000
@@ -60,7 +74,9 @@ _IGNORED = {
 def failure_reason(error: BaseException | None) -> str:
     """Return the reason of *error* in the stats: ``http_404``, ``timeout``, ``dns``, ..."""
     if isinstance(error, HttpError):
-        return f"http_{error.response.status}"
+        response = error.response
+        refused = is_challenge(response.headers, response.body[:MAX_CHALLENGE_HEAD])
+        return "challenge" if refused else f"http_{response.status}"
     if isinstance(error, WorkerError):
         return f"worker_{error.reason}"
     if isinstance(error, RefusedError):
@@ -110,6 +126,19 @@ class SiteStats:
 def dropped_pages(stats: Mapping[str, Any]) -> list[DroppedPage]:
     """Return the listed pages that were dropped for their kind, sorted by site."""
     return sorted(stats.get(_DROPPED_PAGES, ()))
+
+
+def no_story(counts: Counter[str]) -> tuple[str, int, int] | None:
+    """Return the commonest outcome of :data:`NO_STORY`, its number and that of all pages.
+
+    *counts* are those of a site; None unless most of at least :data:`MIN_NO_STORY` pages have it.
+    """
+    names = ("fetched", *(name for name in counts if name.startswith("failed/")))
+    pages = sum(counts[name] for name in names)
+    found = {name: counts[f"failed/{name}"] + counts[f"dropped/{name}"] for name in NO_STORY}
+    outcome = max(found, key=found.__getitem__)
+    number = found[outcome]
+    return (outcome, number, pages) if number >= MIN_NO_STORY and 2 * number > pages else None
 
 
 def site_counts(stats: Mapping[str, Any]) -> dict[str, Counter[str]]:

@@ -15,6 +15,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from newscrawl.crawl.reporting.outcomes import MAX_DROPPED_PAGES, dropped_pages, site_counts
+from newscrawl.crawl.reporting.result import CrawlResult, failed_reason
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -86,13 +87,19 @@ class Progress:
                 self._status.stop()
 
     def report(self) -> None:
-        """Print the tables of the sites and of the pages dropped for their kind."""
-        if sites := site_counts(self._stats):
+        """Print the tables of the sites and of the pages dropped for their kind.
+
+        Other spiders than those of newscrawl count neither discovered nor fetched pages.
+        """
+        has_sites = hasattr(self._crawler.spider, "site_stats")
+        sites = site_counts(self._stats) if has_sites else {}
+        if sites:
             self._console.print(site_table(sites))
         if pages := dropped_pages(self._stats):
             self._console.print(dropped_page_table(pages))
-        if line := history_line(self._stats):
-            self._console.print(line)
+        if sites and self._stats.get("finish_reason") != "shutdown":
+            for line in CrawlResult.of(self._stats).lines():
+                self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     @property
     def _stats(self) -> dict[str, Any]:
@@ -136,7 +143,8 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
     for site, counts in sorted(sites.items()):
         numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
         # Missing feeds and sitemaps are normal, unless nothing was found.
-        discovery = () if counts["discovered"] else ("discovery_failed",)
+        found = counts["discovered"] and not failed_reason(counts)
+        discovery = () if found else ("discovery_failed",)
         reasons = (_reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY, *discovery))
         table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
     return table
@@ -152,23 +160,6 @@ def dropped_page_table(pages: Iterable[DroppedPage]) -> Table:
     for page in pages:
         table.add_row(page.kind, f"{page.confidence:.2f}", page.url)
     return table
-
-
-def history_line(stats: Mapping[str, Any]) -> str | None:
-    """Return the counts of pages skipped because of former crawls, None if there are none."""
-    total = sum(site_counts(stats).values(), Counter[str]())
-    skipped = {
-        "articles known": total["known"] + total["dropped/known"],
-        "articles checked again, unchanged": _sum(total, "unchanged") + total["dropped/unchanged"],
-        "sources not due": _sum(total, "not_due"),
-        "sources not modified": _sum(total, "not_modified"),
-    }
-    if not any(skipped.values()):
-        return None
-    line = ", ".join(f"{name}: {number}" for name, number in skipped.items() if number)
-    due = stats.get("newscrawl/state/next_due")
-    new = "" if total["article"] else "Nothing new. "
-    return f"{new}From former crawls: {line}" + (f"; next source due {due}" if due else "")
 
 
 def _sum(counts: Counter[str], name: str) -> int:

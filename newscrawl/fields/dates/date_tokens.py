@@ -18,8 +18,10 @@ _TOKEN = re.compile(
     rf"|(?P<word>[^\s\d#{PUNCTUATION}年月日号號]+)|(?P<mark>\S)"
 )
 # Word characters that end a token.
-_GLUE = re.compile("[#年月월日号號]")
+_GLUE = re.compile(r"\d(?:-р)? сар|[#年月월日号號]")
 _SEPARATORS = frozenset(",.'-/()[]|º°،、॰׳")
+# Mongolian: "11 сарын 17", "3-р сарын 14".
+_MONTH_UNIT = re.compile(r"(?:-р)? сар(?:ын)?(?!\w)")
 # For example "th" in "17th" and "án" in "20-án".
 _MAX_SUFFIX_LENGTH = 4
 _MAX_NAME_WORDS = 4
@@ -84,6 +86,9 @@ def _read_number(
         # A token of its own, so that the unit does not count as a digit.
         tokens += [DateToken(kind, value, start, end), DateToken("f", 0, *unit.span())]
         return 2
+    if 1 <= value <= 12 and (name := _MONTH_UNIT.match(folded, end)):
+        tokens += [DateToken("m", value, start, end), DateToken("f", 0, *name.span())]
+        return 1 + sum(match.start() < name.end() for match in matches[index + 1 : index + 4])
     tokens.append(DateToken("n", value, start, end))
     return 1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
 
-from newscrawl.fields.dates.evidence import TEXT_SOURCE
-from newscrawl.fields.dates.local_zone import NO_ZONES, to_local_zone
+from newscrawl.fields.dates.evidence import HEAD_WEIGHT, TEXT_SOURCE, gather, metadata_evidence
+from newscrawl.fields.dates.local_zone import NO_ZONES, site_zones, to_local_zone
 from newscrawl.fields.metadata.metadata import GENERIC_META
 from newscrawl.fields.metadata.structured_date import day_of
 from newscrawl.items import Evidence
@@ -14,8 +14,10 @@ from newscrawl.items import Evidence
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from newscrawl.document.document import Document
     from newscrawl.fields.dates.evidence import DateEvidence
     from newscrawl.fields.dates.local_zone import SiteZones
+    from newscrawl.fields.metadata.metadata import Metadata
     from newscrawl.items import Day
 
 Support = Literal["agreed", "single", "text", "faint", "contested", "disputed"]
@@ -61,6 +63,37 @@ class PublicationDate(NamedTuple):
     evidence: Evidence
 
 
+class PageDates(NamedTuple):
+    """Dates of a page."""
+
+    published: PublicationDate | None
+    modified: PublicationDate | None
+    #: evidence of the publication date, in order of trust
+    evidence: list[DateEvidence]
+
+
+def page_dates(
+    document: Document,
+    metadata: Metadata,
+    forest: Sequence[int],
+    title_row: int | None,
+    *,
+    url: str | None,
+    fetched_at: datetime,
+) -> PageDates:
+    """Return the dates of a page; the arguments are those of :func:`gather`."""
+    found = gather(document, metadata, forest, title_row, url=url, fetched_at=fetched_at)
+    published = [item for item in found if item.label != "modified"]
+    shown = [item for item in found if item.label == "modified"]
+    modified = [*metadata_evidence(metadata.modified), *shown]
+    zones = site_zones(url, metadata.language)
+    chosen = decide(published, modified, zones)
+    if chosen is None:
+        # The head of a story often shows only the last day on which it was published.
+        chosen = decide([item for item in shown if item.is_clear], modified, zones)
+    return PageDates(chosen, decide(modified, site=zones), published)
+
+
 def decide(
     evidence: Sequence[DateEvidence],
     modified: Sequence[DateEvidence] = (),
@@ -70,7 +103,7 @@ def decide(
 
     The first structured date in order of trust wins, then the best visible date (the earlier of
     two next to each other), then the URL, ``<time>`` and generic meta elements. A clear visible day
-    wins against a structured one if more kinds of source give it, or as many and it is earlier. A
+    wins against a structured one if more kinds of source give it, or as many, is in the head of the story and is earlier. A
     day is completed to the instant, and a naive time to the zone, that other evidence gives. An
     instant in UTC is converted to the local zone (:mod:`~newscrawl.fields.dates.local_zone`).
     *modified* is the evidence of the modification date, *site* the zones of the site's country. The
@@ -110,8 +143,10 @@ def _choose(evidence: Sequence[DateEvidence], updates: Collection[Day]) -> DateE
     if visible is None or not visible.is_clear or visible.day in updates:
         return stated
     kinds = _kinds(evidence)
-    # An earlier visible day is the first publication: sites also state that of a migration.
-    return max(stated, visible, key=lambda item: (len(kinds[item.day]), -item.day.toordinal()))
+    if visible.label == "published" or visible.weight >= HEAD_WEIGHT:
+        # An earlier visible day is the first publication: sites also state that of a migration.
+        return max(stated, visible, key=lambda item: (len(kinds[item.day]), -item.day.toordinal()))
+    return visible if len(kinds[visible.day]) > len(kinds[stated.day]) else stated
 
 
 def _is_strong(item: DateEvidence) -> bool:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from datetime import date, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from newscrawl.document.rows import MAX_SHORT_TEXT
 from newscrawl.fields.dates.visible_dates import VisibleDate, any_may_hold_date, read_dates
+from newscrawl.fields.metadata.metadata import is_modified_mark
+from newscrawl.fields.metadata.places import label_of, place_in_list, place_of
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
     from newscrawl.fields.metadata.metadata import Metadata, StatedDate
+    from newscrawl.fields.metadata.places import Label
     from newscrawl.items import Day
 
 TEXT_SOURCE = "text"
@@ -28,6 +32,9 @@ TEXT_SOURCE = "text"
 CLEAR_WEIGHT = 0.3
 """Minimum weight of a visible date that belongs to this article, as in a byline."""
 
+HEAD_WEIGHT = 0.45
+"""Minimum weight of a visible date in the head of the story: most of a text next to the title."""
+
 MAX_NODE_LENGTH = 120
 """Maximum characters of a text node that is searched for dates; longer ones are prose."""
 
@@ -35,7 +42,7 @@ MAX_TITLE_DISTANCE = 20
 """Maximum text nodes between the title and a date."""
 
 # Minimum share of a date in its text node, farther from the title.
-_MIN_DISTANT_SHARE = 0.5
+_MIN_DISTANT_SHARE = 0.45
 # Maximum characters of a date without digits, such as "gestern".
 _MAX_WORDS_LENGTH = 24
 _DIGIT = re.compile(r"\d")
@@ -44,11 +51,22 @@ _MAX_NODES = 200
 # Distance from the usual position, after the title, at which the weight of a date is halved.
 _HALF_WEIGHT_DISTANCE = 8
 _USUAL_DISTANCE = 2
+# Characters of the link of a teaser; names of authors are shorter.
+_MIN_TEASER = 22
+# Side columns seldom hold the date of the story.
+_ASIDE_WEIGHT = 0.2
 _COUNTRY = re.compile(r"\.([a-z]{2})\.?$")
 # Country domains in generic use: https://developers.google.com/search/docs/specialty/international/managing-multi-regional-sites
 _GENERIC_DOMAINS = frozenset(
     "ad ai as bz cc cd co dj fm io la me ms nu sc sr su tv tk ws".split()  # noqa: SIM905
 )
+
+
+# Characters of a day or a year in an element of its own.
+_MAX_PART = 4
+_MAX_LEVELS = 3
+# Start of a paragraph: "(18 January 2018) ...", "MELBY, March 14, 2021 — ...".
+_DATELINE = re.compile(r"[^.!?\d]{0,40}\d[^–—:)）】]{0,25}?\s?(?:[–—)）】]|\s-\s|:\s)")
 
 
 class DateEvidence(NamedTuple):
@@ -66,6 +84,8 @@ class DateEvidence(NamedTuple):
     weight: float = 1.0
     #: False for a relative date or a guessed year or order of day and month
     certain: bool = True
+    #: what the words before the date say
+    label: Label = ""
 
     @property
     def day(self) -> Day:
@@ -108,7 +128,7 @@ def gather(
     language = metadata.language
     region = None if language and "-" in language else region_of(url)
     evidence = metadata_evidence(metadata.published)
-    reader = _TextReader(document, language, region, fetched_at, known)
+    reader = _TextReader(document, language, region, fetched_at, known, title_row)
     for position, distance, row in _candidates(document, forest, title_row, language):
         evidence += reader.read(position, distance, row)
     if not evidence:
@@ -124,22 +144,74 @@ class _TextReader(NamedTuple):
     fetched_at: datetime
     #: days that structured data states
     known: set[Day]
+    title_row: int | None
 
     def read(
         self, position: int, distance: int, row: int, min_share: float = 0.0
     ) -> Iterator[DateEvidence]:
         """Yield the dates of the text node *row* that take up *min_share* of its characters."""
-        text = " ".join(self.document.text[row].split())
-        for found in read_dates(
-            text, language=self.language, region=self.region, now=self.fetched_at
-        ):
+        text = " ".join(self._text(row).split())
+        dateline = _DATELINE.match(text) if len(text) > MAX_NODE_LENGTH else None
+        text = dateline[0] if dateline else text
+        is_part = dateline is not None or len(self.document.text[row]) <= _MAX_PART
+        dates = read_dates(text, language=self.language, region=self.region, now=self.fetched_at)
+        place = place_of(self.document, row, self.title_row) if dates else "other"
+        in_list = place_in_list(self.document, row, self.title_row) if dates else ""
+        if in_list == "other" or (place == "other" and in_list != "own"):
+            return
+        before = self._label_before(position)
+        parent = self.document.parent[row]
+        is_time = self.document.tag[parent] == "time"
+        marks = self.document.attributes["class"].get(parent, "") if is_time else ""
+        for found in dates:
+            label = label_of(before + text[: found.start])
+            if not label and is_modified_mark(marks):
+                label = "modified"
+            before = ""
+            if in_list == "own":
+                label = "published"
+            if label == "other":
+                continue
             share = len(found.text) / len(text)
+            if is_part and not found.has_year:
+                continue
             value = _value(found, self.known, self.fetched_at) if share >= min_share else None
             if value is not None:
                 weight = share / (1 + abs(distance - _USUAL_DISTANCE) / _HALF_WEIGHT_DISTANCE)
+                if dateline or place == "aside" or self._follows_teaser(position, distance):
+                    weight *= _ASIDE_WEIGHT
                 complete = found.has_year and not found.ambiguous
                 certain = found.kind == "absolute" and (complete or day_of(value) in self.known)
-                yield DateEvidence(value, found.text, TEXT_SOURCE, row, position, weight, certain)
+                yield DateEvidence(
+                    value, found.text, TEXT_SOURCE, row, position, weight, certain, label
+                )
+
+    def _text(self, row: int) -> str:
+        """Return the text of *row*, or of all parts of a date that has elements of its own."""
+        text = self.document.text[row]
+        if len(text) > _MAX_PART:
+            return text
+        above = islice(self.document.ancestors(row), _MAX_LEVELS)
+        sizes = ((it, self.document.chars(it)) for it in above)
+        whole = next((it for it, size in sizes if len(text) < size <= _MAX_WORDS_LENGTH), None)
+        return text if whole is None else self.document.shown_text(whole)
+
+    def _follows_teaser(self, position: int, distance: int) -> bool:
+        """Return whether the text before the date is a long link after the title."""
+        if distance < 2:  # the title itself
+            return False
+        row = self.document.shown_rows[position - 1]
+        is_link = any(
+            self.document.tag[it] == "a" for it in islice(self.document.ancestors(row), 2)
+        )
+        return is_link and len(self.document.text[row]) >= _MIN_TEASER
+
+    def _label_before(self, position: int) -> str:
+        """Return the short text without a date before a text node: "Updated:"."""
+        rows = self.document.shown_rows
+        text = self.document.text[rows[position - 1]] if 0 < position <= len(rows) else ""
+        is_label = len(text) <= _MAX_WORDS_LENGTH and not _DIGIT.search(text)
+        return f"{text} " if is_label else ""
 
 
 def region_of(url: str | None) -> str | None:
@@ -165,8 +237,10 @@ def _candidates(
     candidates, with_digit, texts_without_digit = [], [], []
     for position, row in enumerate(rows, first):
         length = len(text[row])
-        if row in short_with_digit or (
-            MAX_SHORT_TEXT < length <= MAX_NODE_LENGTH and _DIGIT.search(text[row])
+        if (
+            row in short_with_digit
+            or (MAX_SHORT_TEXT < length <= MAX_NODE_LENGTH and _DIGIT.search(text[row]))
+            or (length > MAX_NODE_LENGTH and position > title and _DATELINE.match(text[row]))
         ):
             candidates.append((position, position - title, row))
             with_digit.append(candidates[-1])
@@ -208,4 +282,4 @@ def _value(found: VisibleDate, known: Iterable[Day], now: datetime) -> Day | dat
         day = next(same, day)
     if not is_plausible(day, now):
         return None
-    return datetime.combine(day, found.time, found.zone) if found.time else day
+    return found._replace(day=day).value

@@ -55,7 +55,8 @@ def to_local_zone(
         return instant
     # Only the first <time> is sure to belong to this article.
     times = [item for item in evidence if item.source == "time"]
-    for item in (*(item for item in evidence if item.source != "time"), *times[:1]):
+    same = [item for item in modified if item.value == instant]
+    for item in (*(item for item in evidence if item.source != "time"), *times[:1], *same):
         zone = _zone_of(instant, item)
         if zone and not _may_be_update_time(item, instant, modified):
             return instant.astimezone(zone)

@@ -8,7 +8,7 @@ the length of any text. ``benchmarks/dates.py`` compares the accuracy with datep
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl import clock
@@ -20,7 +20,7 @@ from newscrawl.fields.dates.vocabulary import base_language, fold, number_order,
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
-    from datetime import datetime, time, tzinfo
+    from datetime import time, tzinfo
 
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
@@ -43,6 +43,21 @@ _SHORT = re.compile(
 )
 
 
+# Years of eras, and western years with them: "令和2年9月14日", "2020年（令和2年）9月14日".
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
+_ERA_NAME = rf"(?:{'|'.join(_ERAS)})"
+_ERA = re.compile(
+    rf"(?:({_ERA_NAME})\s?(\d{{1,3}}|元)|(\d{{4}})年?[(（]{_ERA_NAME}(?:\d{{1,3}}|元)年?[)）])年?\s?"
+    r"(\d{1,2})月\s?(\d{1,2})日?"
+)
+# "Nov 24 10:15:00 2020": the year after a date without one, and its time.
+_YEAR_AFTER = re.compile(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!\d|[./:-]\d)")
+
+
+# Before "1.9.17", with nothing after it.
+_DATE_BEFORE = re.compile(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|от|pa)|[:|,·]) ?$")
+
+
 class VisibleDate(NamedTuple):
     """A date in a text."""
 
@@ -59,6 +74,11 @@ class VisibleDate(NamedTuple):
     ambiguous: bool
     #: if False, the year is the latest in which the day is not in the future
     has_year: bool
+
+    @property
+    def value(self) -> Day | datetime:
+        """The day, or the instant if the text has a time."""
+        return datetime.combine(self.day, self.time, self.zone) if self.time else self.day
 
 
 def read_dates(
@@ -79,7 +99,7 @@ def read_dates(
     if not _may_hold_date(folded, spoken, words):
         return []
     now = now or clock.now()
-    found = _numeric_dates(folded, language, region, now)
+    found = [*_numeric_dates(folded, language, region, now), *_era_dates(folded)]
     if may_hold_month(folded, spoken, words):
         found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
     dates = [_with_time(date, text, folded, words) for date in _without_overlaps(found)]
@@ -89,6 +109,14 @@ def read_dates(
         if not any(other.start < date.end and date.start < other.end for other in dates)
     ]
     return sorted(dates, key=lambda date: date.start) if len(dates) > 1 else dates
+
+
+def read_only_date(text: str, language: str | None, now: datetime) -> VisibleDate | None:
+    """Return the date of a *text* with a single one, which must be absolute and have a year."""
+    match read_dates(text, language=language, now=now):
+        case [VisibleDate(kind="absolute", has_year=True) as found]:
+            return found
+    return None
 
 
 def any_may_hold_date(texts: Iterable[str], language: str | None) -> bool:
@@ -128,6 +156,11 @@ def _with_time(date: _FoundDate, text: str, folded: str, words: Vocabulary) -> V
         text, folded, date.start, words, date.day
     )
     time, zone, start, end = clock_time or (None, None, date.start, date.end)
+    if clock_time and not date.has_year and (year := _YEAR_AFTER.match(folded, end)):
+        day = make_day(int(year[1]), date.day.month, date.day.day)
+        if day:
+            date = date._replace(day=day, has_year=True)
+            end = year.end()
     start, end = min(start, date.start), max(end, date.end)
     return VisibleDate(
         date.day, time, zone, start, end, text[start:end], "absolute", date.ambiguous, date.has_year
@@ -268,6 +301,14 @@ def _numeric_dates(
     return list(filter(None, dates))
 
 
+def _era_dates(folded: str) -> Iterator[_FoundDate]:
+    for match in _ERA.finditer(folded) if "月" in folded else ():
+        era, number, western, month, day = match.groups()
+        year = int(western) if western else _ERAS[era] + int(number.replace("元", "1"))
+        if found := make_day(year, int(month), int(day)):
+            yield _FoundDate(found, *match.span())
+
+
 def _short(match: re.Match[str], order: str, *, certain: bool, now: datetime) -> _FoundDate | None:
     """Return the date of a day and a month; the month comes first unless *order* is "DMY"."""
     first, second = int(match[1]), int(match[3])
@@ -290,8 +331,8 @@ def _numeric(
     if len(first) == 3 or len(third) in {1, 3}:
         return None
     if len(third) == 2:
-        # Otherwise a version: "2.11.22" is a date only if it is the whole text.
-        whole = match[2] == "." and match[0] == match.string
+        # Otherwise a version: "2.11.22" is a date only at the start or after words such as "on".
+        whole = match[2] == "." and _DATE_BEFORE.search(match.string[: match.start()])
         if match[2] != "/" and (len(first), len(second)) != (2, 2) and not whole:
             return None
         if order == "YMD":

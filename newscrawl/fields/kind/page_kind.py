@@ -8,7 +8,6 @@ dropped article is lost, while an index page that is kept has a low confidence.
 from __future__ import annotations
 
 from math import log1p
-from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 from newscrawl.ensemble.ensemble import load_model
@@ -22,7 +21,7 @@ from newscrawl.fields.kind.kind_features import (
 from newscrawl.fields.kind.series import series_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from newscrawl.document.document import Document
@@ -44,15 +43,11 @@ SERIES_CONFIDENCE = 0.9
 UNDATED_CONFIDENCE = 0.8
 """Confidence that a short undated text without images is not an article; set by hand."""
 
+FORUM_CONFIDENCE = 0.9
+"""Confidence that a page that declares a thread of a forum is not an article; set by hand."""
+
+_FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
 _MAX_UNDATED = log1p(2500.0)
-_undated_features = itemgetter(
-    *map(
-        KIND_FEATURES.index,
-        ("declared", "article_data", "page_data", "dates", "date_confidence", "authors",
-         "span_images", "body_chars"),
-    )
-)  # fmt: skip
-_LINK_DENSITY = KIND_FEATURES.index("link_density")
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -69,50 +64,51 @@ def load_page_model(folder: Path | None = None) -> Model:
     return load_model(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, folder)
 
 
-def article_probability(features: Sequence[float]) -> float:
+def article_probability(features: Mapping[str, float]) -> float:
     """Return the calibrated probability of an article.
 
     *features* are all :data:`~newscrawl.fields.kind.kind_features.KIND_FEATURES` or only the
     :data:`~newscrawl.fields.kind.kind_features.PAGE_FEATURES`.
     """
-    is_extracted = len(features) == len(KIND_FEATURES)
-    ensemble = (load_kind_model() if is_extracted else load_page_model()).ensemble
-    return ensemble.calibrated(float(ensemble.predict([features])[0]))
+    model = load_kind_model() if "body_chars" in features else load_page_model()
+    (probability,) = model.ensemble.predict({name: [value] for name, value in features.items()})
+    return model.ensemble.calibrated(probability)
 
 
 def page_kind(
-    document: Document, features: Sequence[float], *, threshold: float = KIND_THRESHOLD
+    document: Document, features: Mapping[str, float], *, threshold: float | None = None
 ) -> tuple[ArticleKind, float]:
     """Return the kind of *document*, which has these *features*, and the confidence, 0..1.
 
-    A page with a probability of at least *threshold* is an ``article``, unless JSON-LD declares it
+    A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
     of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
-    Short undated texts without images, such as imprints and cookie walls, are ``other``.
+    Short undated texts without images, such as imprints and cookie walls, are ``other``, and so are
+    threads of forums.
     """
     probability = article_probability(features)
     declared = declared_series(document)
-    is_article = probability >= threshold
+    is_article = probability >= (KIND_THRESHOLD if threshold is None else threshold)
     if not (is_article and declared) and (series := series_kind(document)):
         return series, max(probability, SERIES_CONFIDENCE)
+    if is_article and is_forum(document):
+        return "other", FORUM_CONFIDENCE
     if is_article and not declared and is_undated(features):
         return "other", UNDATED_CONFIDENCE
     if is_article:
         return declared or "article", probability
-    is_index = features[_LINK_DENSITY] > _MAX_LINK_DENSITY
+    is_index = features["link_density"] > _MAX_LINK_DENSITY
     return "index" if is_index else "other", 1 - probability
 
 
-def is_undated(features: Sequence[float]) -> bool:
+def is_undated(features: Mapping[str, float]) -> bool:
     """Return whether *features* describe a short undated text that is not declared an article."""
-    if len(features) < len(KIND_FEATURES):
+    if "body_chars" not in features:  # before extraction
         return False
-    declared, article_data, page_data, dates, date_confidence, authors, images, chars = (
-        _undated_features(features)
-    )
-    if declared > 0 or article_data or page_data or dates or date_confidence > 0 or authors:
+    dated = ("article_data", "page_data", "dates", "authors", "span_images")
+    if features["declared"] > 0 or features["date_confidence"] > 0:
         return False
-    return not images and 0 < chars <= _MAX_UNDATED
+    return not any(map(features.__getitem__, dated)) and 0 < features["body_chars"] <= _MAX_UNDATED
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
@@ -125,6 +121,16 @@ def declared_series(document: Document) -> Literal["live", "gallery"] | None:
         return "live"
     is_gallery = not (names_article(types) or types.isdisjoint(_GALLERY_TYPES))
     return "gallery" if is_gallery else None
+
+
+def is_forum(document: Document) -> bool:
+    """Return whether JSON-LD or microdata declare a thread of a forum, and no article."""
+    scripts = json_ld_scripts(document)
+    if any(name in script for script in scripts for name in _FORUM_TYPES):
+        types = data_types(document)
+        return not (_FORUM_TYPES.isdisjoint(types) or names_article(types))
+    types_of_items = document.attributes["itemtype"].values()
+    return any(value.rpartition("/")[2] in _FORUM_TYPES for value in types_of_items)
 
 
 def has_article_data(document: Document) -> bool:

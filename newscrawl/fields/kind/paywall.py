@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from newscrawl.document.repeats import prose
+from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,6 +55,11 @@ MAX_PROSE = 2500
 """Maximum weighted characters outside of links of a truncated article."""
 # Weighted characters outside of links before the prompt.
 _MIN_PROSE_BEFORE = 100
+
+
+def find_paywall(document: Document, forest: Sequence[int]) -> Evidence | None:
+    """Return the evidence of a visible paywall, None without one."""
+    return Evidence("shown", PAYWALL_CONFIDENCE) if shows_paywall(document, forest) else None
 
 
 def shows_paywall(document: Document, forest: Sequence[int]) -> bool:

@@ -9,26 +9,95 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-_BYLINE = re.compile(
-    r"(?:(?:view all |all )?(?:written|posted|published|reported|reporting|words|text|story|posts"
-    r"|articles|created|updated)\s+)?by(?:\s+|:\s*)"
-    r"|(?:authors?|auteurs?|autor(?:e|en|es)?|reporters?)\s*:\s*",
-    re.IGNORECASE,
+_BYLINE = (
+    r"(?:(?:view all |all |an? )?(?:written|posted|published|reported|reporting|words|text|story|posts"
+    r"|articles?|created|updated|(?:posted|published) on .{5,40})\s+)?by(?:\s+|:\s*)"
+    # nouns before a colon
+    r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
+    r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författare|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
+    r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piše|napísala?|napsala?|napisa[ol]a?"
+    r"|opracowała?|yazar|(?:haberi )?yazan|haber|muhabir|penulis|oleh|tác giả|người viết|bài(?: viết)?"
+    r"|(?:автор(?:ка|[ыи])?|корреспондент|журналист|журналіст|текст)(?: (?:стать[ия]|статті|материала|текста))?"
+    r"|συντάκτης|συντάκτρια|κείμενο|δημοσιογράφος|خبرنگار|إعداد|المؤلف|כתב[הת]?|रिपोर्टर|রচনা"
+    r"|redaktor|redakteur(?:in)?|redacteur)\s*[:：]\s*"
+    # words before a name, in languages without capitals
+    r"|(?:بقلم|كتبه?|كتبت|الكاتب|به قلم|نوشته|نویسنده|מאת|(?:เขียน)?โดย|ผู้เขียน|द्वारा|लेखक|লেখক)\s*(?:[:：]\s*|\s)"
+    r"|(?:[\u4e00-\u9fff]{0,6}记者|(?:[\u4e00-\u9fff]{0,5}[社報網台]|特約|責任)?記者)"
+    r"(?:\s*(?:[:：・·／/=＝|]|\s)\s*|(?=[\u4e00-\u9fff]{2,4}(?:[\s、，,）)]|$)))"
+    r"|(?:作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글)\s*(?:[:：・·／/=＝|]|\s)\s*"
+    r"|文\s*[:：・·／/=＝|]\s*"
 )
 # These words also occur inside names, but not at their start.
-_FOREIGN_BYLINE = re.compile(r"(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Dd]i|[Aa]v)\s+(?=[A-ZÀ-Þ])")
-BY = re.compile(f"(?i:{_BYLINE.pattern})|{_FOREIGN_BYLINE.pattern}")
+_FOREIGN_BYLINE = (
+    r"(?:(?:(?:[Ee]ine? \w+|[Ee]rstellt|[Gg]eschrieben|[Vv]erfasst|[Ii]nterview|[Tt]ext[eo]?|[Tt]esto|[ÉEée]crit"
+    r"|[RrPp](?:édig|ubli)é|[Ee]scrito|[Pp]ub(?:b?lica[dt]o|licerad)|[Rr]edactado|[Ss]critto|[Gg]eschreven"
+    r"|[Ss]kriv?et|[Ss]krevet|[Pp]ropos recueillis|[Uu]n article|[Dd]itulis|[Vv]iết|[Пп]убликувано) )?"
+    r"(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Dd]i|[Dd]a|[Aa]v|[Aa]f|[Oo]leh|[Γγ]ράφει (?:ο|η)|[Ττ]ου|[Ττ]ης|[Αα]πό(?: τ(?:ον?|ην?))?"
+    r"|[Aa] cura di|[Bb]ởi|[Оо]т)"
+    r"|(?:[Ss]cris|[Pp]ublicat) de|[Tt]eksti?|[Kk]irjoittanut|[Nn]ap(?:s|ís)ala?|[Pp]iše|Írta|[Aa]utor|[Аа]втор|[Oo]prac\.)"
+    r"(?::\s*|\s+)(?=[^\W\d_a-zß-ÿа-яα-ω])"
+)
+BY = re.compile(f"(?i:{_BYLINE})|{_FOREIGN_BYLINE}")
 """Start of a byline."""
+
+NAME_BEFORE = re.compile(
+    r"(?:[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
+)
+"""A byline that ends with its label: "김철수 기자"."""
 
 _NO_NAME = re.compile(r"https?:|www\.|\S@\S|/|^\(|^\S*\.\S+$|\.(?:com|org|net)\b", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
-_SEPARATOR = re.compile(r"\s*[;|•·]\s*|,?\s+(?:and|und|et|y|og|och|&)\s+")
-# The sign of an author, "Ada Meyer (am)", and "reporter" after a Korean name.
-_SIGN = re.compile(r"(?<=\S)\s(?:\([a-zß-ÿ]{1,5}\.?\)|기자)$")
+_SEPARATOR = re.compile(
+    r"\s*[;|•、،]\s*|(?<=[가-힣]),\s*(?=[가-힣]{2,4}(?:[\s,]|$))|(?<=[\u4e00-\u9fff]{2})，(?=[\u4e00-\u9fff]{2,4}(?:，|$))|\s{3,}|\s+/\s+|\s*[·](?=\s|[^\u4e00-\u9fff])\s*|(?<=[\u4e00-\u9fff])・(?=[\u4e00-\u9fff])"
+    r"|,?\s+(?:and|und|et|og|och|en|ve|dan|và|ja|és|și|та|και|و|और|และ|和|与|與|及|&)\s+|\s+ו(?=[א-ת]{2,}\s)"
+    # These letters are also inside names: "Ortega y Gasset".
+    r"|,?\s+(?:y|e|i|и|й|і)\s+(?=\S+\s+\S)|,?\s+(?:a|ir|un|with)\s+(?=[^\W\da-z][^\s,]*\s+[^\W\da-z])"
+)
+# The sign of an author, "Ada Meyer (am)", an address, and "reporter" after a name.
+_SIGN = re.compile(
+    r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s\([a-zß-ÿ]{1,5}\.?\)|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?)$"
+)
+# What follows a name in a byline: a role, a newspaper, a place.
+_AFTER_NAME = re.compile(
+    r"\s[-–—]\s|\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])"
+)
+_BRACKETS = re.compile(r"[(（\[【](.+)[)）\]】]\s*=?")
+AFTER_DATE = re.compile(r".{0,40}\d[^\W_]{0,20}+[.,]?\s+")
+"""A text up to its last number."""
+MAX_DATE = 40
+"""Characters of a date before the label of a byline."""
+# Names of accounts, and labels without a name.
+_NOBODY = frozenset({
+    "admin", "administrator", "webadmin", "webmaster", "author", "autor", "auteur", "unknown",
+    "anonymous", "anonym", "guest", "null", "none", "undefined", "user", "root", "updated",
+    "posted", "published", "editor", "writer", "by", "von", "par", "por",
+})  # fmt: skip
+_LABELS = frozenset({"no author", "last updated", "last modified", "guest author", "not specified"})
+_ROLE = re.compile(
+    r"(?:reporter|editor|writer|correspondent|journalist|columnist|producer|contributor|photographer"
+    r"|redakteur(?:in)?|korrespondent(?:in)?|journalist(?:in|e)|journaliste|rédact(?:eur|rice)|correspondante?"
+    r"|envoyée? spéciale?|redactora?|periodista|corresponsal|giornalista|inviat[oa]|redattor[ei]|jornalista"
+    r"|repórter|journalista|verslaggever|redacteur|correspondente?|reporterin|корреспондент|журналист"
+    r"|dziennikarz|muhabir|muhabiri)s?",
+    re.IGNORECASE,
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]+")
+_MAX_HAN = 5
+_PARTICLES = frozenset(
+    "van von vom de der den des del della degli dei di da das do dos du la le los las el al ul ur ibn bin bint abu"  # noqa: SIM905
+    " zu zum zur ter ten te het 't op y e i a af av bar ben ap san st of".split()
+)
+# The frequent surnames: other Chinese texts in the place of an author are links and labels.
+_CHINESE_NAME = re.compile(
+    r"(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|令狐|皇甫|[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高梁郑鄭罗羅宋谢謝唐韩韓曹许許邓鄧"
+    r"萧蕭冯馮曾程蔡彭潘袁于董余苏蘇叶葉吕呂魏蒋蔣田杜丁沈姜范范江傅钟鐘卢盧汪戴崔任陆陸廖姚方金邱丘夏谭譚韦韋贾賈邹鄒石熊孟秦阎閻薛侯雷白龙龍段"
+    r"郝孔邵史毛常万萬顾顧赖賴武康贺賀严嚴尹钱錢施牛洪龚龔汤湯陶黎温溫莫易樊乔喬文安殷颜顏庄莊章鲁鲁倪庞龐邢俞翟蓝藍聂聶齐齊向申葛柴伍覃骆关關焦柳"
+    r"欧歐祝纪紀尚毕畢耿芦左季管符辛苗詹曲靳祁路涂兰蘭甘裴梅童翁霍游阮尤岳柯牟滕谷舒卜成饶饒宁寧凌盛查单單冉鲍鮑华華包屈房喻解蒲卫衛简簡时時连連])"
+    r"·?[\u4e00-\u9fff]{1,2}"
+)
 _MAX_LENGTH = 80
 _MAX_NAMES = 20
 _MAX_PERSON_WORDS = 5
-_MAX_PARTICLE = 3
 _MAX_BY = 25
 _MAX_JOINT = 5
 _MAX_LISTED_WORDS = 4
@@ -36,12 +105,13 @@ _MAX_LISTED_WORDS = 4
 
 def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[str]:
     """Return the distinct names in *texts*, without "By", signs, URLs, addresses and *not_people*."""
-    excluded = {name.casefold() for name in not_people}
+    excluded = {name.casefold() for name in not_people} | _NOBODY | _LABELS
     names: dict[str, str] = {}
     for text in texts:
         for name in _names(text):
             key = name.casefold()
-            if name and len(name) <= _MAX_LENGTH and key not in excluded and _is_name(name):
+            known = key not in excluded and not is_by(name)
+            if name and len(name) <= _MAX_LENGTH and known and _is_name(name):
                 names.setdefault(key, name)
     return list(islice(names.values(), _MAX_NAMES))
 
@@ -49,27 +119,56 @@ def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[
 def is_person(name: str) -> bool:
     """Return whether a visible text looks like a name: a few capitalized words and particles."""
     parts = name.split()
+    if _HAN.fullmatch(name):
+        return len(name) <= _MAX_HAN and name[-1] not in "摄攝图圖"
     return (
         1 <= len(parts) <= _MAX_PERSON_WORDS
         and not any(map(str.isdigit, name))
-        and not any(part[0].islower() and len(part) > _MAX_PARTICLE for part in parts)
+        and not any(part[0].islower() and part not in _PARTICLES for part in parts)
         and not (parts[0][0].islower() or parts[-1][0].islower())
         and all(_LETTER.search(part) for part in parts)
         and len(name) > 1
-        and name[-1] not in ":：?!…»>，"
+        and name[-1] not in "?!…»>，"
+        and not any(mark in name for mark in ":：【，。“\n")
     )
+
+
+def may_be_name(name: str, language: str | None) -> bool:
+    """Return whether *name* may be one in *language*, by its script: Chinese names have surnames."""
+    chinese = language is not None and language.startswith("zh")
+    return not chinese or " " in name or _CHINESE_NAME.fullmatch(name) is not None
+
+
+def without_brackets(text: str) -> str:
+    """Return *text* without the brackets around a byline: "（记者 王小明）"."""
+    text = text.strip()
+    inside = _BRACKETS.fullmatch(text)
+    is_byline = inside and (BY.match(inside[1]) or NAME_BEFORE.fullmatch(inside[1]))
+    return inside[1] if inside and is_byline else text
 
 
 def is_by(text: str) -> bool:
     """Return whether *text* only introduces a name: "By", "Author:"."""
+    if len(text) > _MAX_BY + MAX_DATE:
+        return False
+    text = text.strip().rstrip(":：")
+    if dated := AFTER_DATE.match(text):
+        text = text[dated.end() :]
     if len(text) > _MAX_BY:
         return False
-    return bool(BY.fullmatch(f"{text.rstrip(':：')}: ") or BY.fullmatch(f"{text} X"))
+    for introduced in (f"{text}: ", f"{text} X"):
+        if (label := BY.match(introduced)) and label.end() > len(text):
+            return True
+    return False
 
 
 def is_joint(text: str) -> bool:
     """Return whether *text* only separates two names: "and", ","."""
-    return len(text) <= _MAX_JOINT and _SEPARATOR.fullmatch(f" {text.strip(',')} ") is not None
+    if text.strip() in {"|", "•", "with"}:
+        return False
+    text = f" {text.strip(',')} "
+    joint = _SEPARATOR.match(f"{text}X Y") if len(text) <= _MAX_JOINT + 2 else None
+    return joint is not None and joint.end() == len(text)
 
 
 def _is_name(text: str) -> bool:
@@ -79,16 +178,35 @@ def _is_name(text: str) -> bool:
 
 
 def _names(text: str) -> Iterator[str]:
-    text = text.strip()
-    byline = BY.match(text)
-    for part in _SEPARATOR.split(text[byline.end() :] if byline else text):
-        for name in _split_at_commas(part):
-            yield _SIGN.sub("", name.strip(" ,;:-–—|"))
+    text = without_brackets(text)
+    is_byline = NAME_BEFORE.fullmatch(text) is not None
+    while byline := BY.match(text):
+        text, is_byline = text[byline.end() :], True
+    if is_byline:
+        text = text.strip("= ")
+        name = _AFTER_NAME.split(text, maxsplit=1)[0]
+        text = name if " " in name else text
+    found = [
+        _SIGN.sub("", " ".join(name.strip(" ,;:-–—|").split()))
+        for part in _SEPARATOR.split(text)
+        for name in _split_at_commas(_SIGN.sub("", part.strip()))
+    ]
+    people = [name for name in found if not is_role(name)]
+    yield from people if any(people) else found
+
+
+def is_role(text: str) -> bool:
+    """Return whether *text* is the role of an author: "Transport Reporter"."""
+    last = text.rpartition(" ")[2]
+    return _ROLE.fullmatch(last) is not None or _ROLE.fullmatch(text.partition(" ")[0]) is not None
 
 
 def _may_be_another(part: str) -> bool:
     """Return whether *part*, after a comma, is a name; agencies have signs such as "dpa"."""
-    return 2 <= len(part.split()) <= _MAX_LISTED_WORDS or part.islower()
+    count = len(part.split())
+    if part.islower():
+        return count == 1  # the sign of an agency; more words are a role
+    return 2 <= count <= _MAX_LISTED_WORDS
 
 
 def _split_at_commas(text: str) -> list[str]:

@@ -8,12 +8,29 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.fields.metadata.author_names import BY, clean_names, is_by, is_joint, is_person
+from newscrawl.document.document import rows_between
+from newscrawl.document.rows import BLOCK_LEVEL
+from newscrawl.fields.metadata.author_names import (
+    AFTER_DATE,
+    BY,
+    MAX_DATE,
+    NAME_BEFORE,
+    clean_names,
+    is_by,
+    is_joint,
+    is_person,
+    may_be_name,
+    without_brackets,
+)
+from newscrawl.fields.metadata.metadata import CONFIDENCE
+from newscrawl.fields.metadata.places import label_of
+from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from newscrawl.document.document import Document
+    from newscrawl.fields.metadata.metadata import Metadata
 
 # Text nodes that are searched before and after the start of the title.
 _NODES_BEFORE = 15
@@ -25,6 +42,12 @@ _MAX_ELEMENT = 250
 _MAX_LEVELS = 4
 # Text nodes between two names of one byline.
 _MAX_GAP = 6
+# Characters of the sign of an agency, which is in lower case: "dpa".
+_MAX_SIGN = 5
+_DATE_PART = re.compile(
+    r"[|,·•]|\s[-–—]\s|(?<=[\u4e00-\u9fff가-힣])\s(?=\d)|\s(?=(?:on|am|vom|le|el|em|il|op|den)\s.{0,20}\d)"
+)
+_OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 # Other parts of an author's box.
@@ -50,13 +73,48 @@ class _Name(NamedTuple):
     names: list[str]
 
 
-def find_byline(document: Document, start: int) -> tuple[list[str], str] | None:
+def find_authors(
+    document: Document, metadata: Metadata, start: int | None
+) -> tuple[list[str], Evidence] | None:
+    """Return the authors of a page that states no people: of a byline, or the site.
+
+    *start* is the row of the title, next to which a byline is searched; None: there is none.
+    """
+    confidence = CONFIDENCE["authors"]
+    if start is not None and (byline := find_byline(document, start, metadata.language)):
+        names, source = byline
+        # Only an explicit byline of people outweighs an organisation in the metadata.
+        if (
+            metadata.site_authors is None
+            or _is_site(metadata)
+            or (source == "byline" and " " in names[0])
+        ):
+            return names, Evidence(source, confidence[source])
+    if metadata.site_authors is not None:
+        names, source = metadata.site_authors
+        return names, Evidence(f"site:{source}", confidence["site"])
+    return None
+
+
+def _is_site(metadata: Metadata) -> bool:
+    names = {name.casefold() for name in metadata.site_names}
+    authors = metadata.site_authors[0] if metadata.site_authors else []
+    return all(name.casefold() in names for name in authors)
+
+
+def find_byline(
+    document: Document, start: int, language: str | None = None
+) -> tuple[list[str], str] | None:
     """Return the names in the byline closest to the row *start* of the title, and their source.
 
     The source is ``byline`` (a text that begins with "by"), ``link`` (to the page of an author) or
     ``class`` (of the element).
     """
-    found = list(_names(document, start))
+    found = [
+        name
+        for name in _names(document, start)
+        if name.source != "class" or may_be_name(name.names[0], language)
+    ]
     if not found:
         return None
     first = min(found, key=_is_weak)
@@ -68,7 +126,8 @@ def find_byline(document: Document, start: int) -> tuple[list[str], str] | None:
         if (name.source, name.markup) == (first.source, first.markup):
             names += name.names
             last = name.position
-    return clean_names(names), first.source
+    people = clean_names(names)
+    return (people, first.source) if people else None
 
 
 def _is_weak(name: _Name) -> bool:
@@ -88,7 +147,9 @@ def _names(document: Document, start: int) -> Iterator[_Name]:
     after_by = after_name = False
     for position in positions:
         text = document.text[rows[position]]
-        introduces = is_by(text) or (after_name and is_joint(text))
+        introduces = (is_by(text) and _may_introduce(document, rows[position])) or (
+            after_name and is_joint(text)
+        )
         name = None
         if not introduces and len(text) <= _MAX_TEXT:
             name = _name(document, position, after_by=after_by)
@@ -100,11 +161,16 @@ def _names(document: Document, start: int) -> Iterator[_Name]:
 def _name(document: Document, position: int, *, after_by: bool) -> _Name | None:
     """Return the marked names in a text node; with *after_by*, the text before it is "By"."""
     row = document.shown_rows[position]
-    text = document.text[row]
-    source = "byline" if after_by or BY.match(text) else _source(document, row)
-    if source is None or _is_caption(document, row):
+    text = without_brackets(_without_date(document.text[row]))
+    is_label = BY.match(text) and _may_introduce(document, row)
+    is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text)
+    source = "byline" if is_byline else _source(document, row)
+    if source is None or _is_elsewhere(document, row):
         return None
-    names = list(filter(is_person, clean_names([text])))
+    found = clean_names([text if source == "link" else f"By {text}"])
+    if any(name[0].islower() and (len(name) > _MAX_SIGN or name == found[0]) for name in found):
+        return None  # a sentence: "Published by Port Games and released in May"
+    names = [name for name in found if is_person(name) and label_of(name) != "modified"]
     if not names:
         return None
     parent = document.parent[row]
@@ -112,9 +178,38 @@ def _name(document: Document, position: int, *, after_by: bool) -> _Name | None:
     return _Name(position, source, markup, names)
 
 
-def _is_caption(document: Document, row: int) -> bool:
+def _may_introduce(document: Document, row: int) -> bool:
+    """Return whether the text node *row* begins its block, or follows a date in it."""
+    text = document.text[row]
+    if text[:2].lower() == "by":
+        return True
+    block = next((it for it in document.ancestors(row) if document.tag[it] in BLOCK_LEVEL), 0)
+    before = document.join_texts(rows_between(document.shown_rows, block, row))
+    is_dated = len(before) <= MAX_DATE and any(map(str.isdigit, before))
+    return not before or is_dated or is_by(before)
+
+
+def _without_date(text: str) -> str:
+    """Return the part of *text* before or after a date in it: "Ada Meyer, 1.12.2021"."""
+    if not any(map(str.isdigit, text)):
+        return text
+    dated = AFTER_DATE.match(text)
+    if dated and _is_byline(text[dated.end() :]):
+        text = text[dated.end() :]
+    parts = [part.strip() for part in _DATE_PART.split(text)]
+    parts = [part for part in parts if part and not any(map(str.isdigit, part))]
+    first = next((index for index, part in enumerate(parts) if _is_byline(part)), 0)
+    return " | ".join(parts[first:]) or text
+
+
+def _is_byline(text: str) -> bool:
+    return BY.match(text) is not None or NAME_BEFORE.fullmatch(text) is not None
+
+
+def _is_elsewhere(document: Document, row: int) -> bool:
+    """Return whether the text node *row* is in a caption or a menu."""
     above = islice(document.ancestors(row), _MAX_LEVELS)
-    return any(document.tag[ancestor] in {"figure", "figcaption"} for ancestor in above)
+    return any(document.tag[ancestor] in _OTHER_PLACES for ancestor in above)
 
 
 def _source(document: Document, row: int) -> str | None:
@@ -130,7 +225,8 @@ def _source(document: Document, row: int) -> str | None:
             return "link"
         if source is None and (above in classes or above in ids):
             is_author, is_other = _role(classes.get(above, ""), ids.get(above, ""))
-            if is_other and chars < _MAX_TEXT:
+            dated = is_author and any(map(str.isdigit, document.text[row]))
+            if is_other and not dated and chars < _MAX_TEXT:
                 return None
             source = "class" if is_author else None
     return source

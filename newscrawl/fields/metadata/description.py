@@ -11,10 +11,11 @@ from newscrawl.fields.metadata.structured_data import (
     clean_text,
     stated_texts,
 )
+from newscrawl.items import Evidence
 from newscrawl.text import weighted_length, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.document.document import Document
 
@@ -57,6 +58,28 @@ def stated_descriptions(data: StructuredData) -> list[StatedText]:
     return list(found.values())
 
 
+def find_description(
+    stated: Iterable[StatedText],
+    document: Document,
+    *,
+    title: str | None,
+    title_row: int,
+    body: str,
+    body_row: int,
+) -> tuple[str, Evidence] | None:
+    """Return the description among those *stated*, except one that repeats the *title*.
+
+    *title_row* is the row of the title's element, *body_row* the first of the body.
+    """
+    repeated = words(title or "")
+    others = [text for text in stated if words(text.text) != repeated]
+    found = choose_description(others, document, title_row, body, body_row)
+    if found is None:
+        return None
+    kind = found.source.partition(":")[0]
+    return found.text, Evidence(found.source, CONFIDENCE[kind])
+
+
 def choose_description(
     stated: Sequence[StatedText], document: Document, title_row: int, body: str, body_row: int
 ) -> StatedText | None:
@@ -82,11 +105,6 @@ def choose_description(
     return first
 
 
-def description_confidence(stated: StatedText) -> float:
-    """Return the confidence of a result of :func:`choose_description`."""
-    return CONFIDENCE[stated.source.partition(":")[0]]
-
-
 def _without_ellipsis(text: str) -> str:
     return text.rstrip("….[] ") if text.endswith(_ELLIPSES) else text
 
@@ -110,4 +128,4 @@ def _shown_texts(document: Document, title_row: int, body: str, body_row: int) -
     parents = dict.fromkeys(document.parent[row] for row in between)
     paragraphs = body.split("\n\n", _MAX_PARAGRAPHS)[:_MAX_PARAGRAPHS]
     long = (row for row in parents if document.chars(row) >= _MIN_CHARS)
-    return [*map(document.subtree_text, long), *paragraphs]
+    return [*map(document.shown_text, long), *paragraphs]

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from newscrawl.fields.metadata.literals import read_literal
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
@@ -44,13 +46,14 @@ _DECODER = json.JSONDecoder(strict=False)
 def parse_json_ld(text: str) -> list[Any]:
     """Return the JSON values of a script, or an empty list for invalid JSON.
 
-    Accepts control characters in strings, unknown escapes, trailing commas, a surrounding HTML
-    comment or CDATA section, and several values in sequence.
+    Accepts control characters in strings, unknown escapes, a surrounding HTML comment or CDATA
+    section, several values in sequence, and the damage that
+    :func:`~newscrawl.fields.metadata.literals.read_literal` repairs.
     """
     if len(text) > MAX_CHARACTERS:
         return []
     try:
-        return _values(text) or _values(_repair(text))
+        return _values(text) or _values(_repair(text)) or _repaired_values(text)
     except RecursionError:
         return []
 
@@ -85,11 +88,25 @@ def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[Js
 
 def person_names(value: Any, nodes: Iterable[JsonObject]) -> Iterator[str]:
     """Yield the names of people or organisations: texts, objects or references to *nodes*."""
-    for person in as_list(value)[:_MAX_PEOPLE]:
+    for person in _flat(value)[:_MAX_PEOPLE]:
         if isinstance(person, str):
             yield person
         elif isinstance(person, dict):
-            yield _name(person) or next(filter(None, map(_name, _same_id(person, nodes))), "")
+            own = _names(person)
+            yield from own or next(filter(None, map(_names, _same_id(person, nodes))), [""])
+
+
+def are_organizations(value: Any) -> bool:
+    """Return whether *value*, authors, are organisations only."""
+    people = _flat(value)[:_MAX_PEOPLE]
+    return bool(people) and all(
+        isinstance(person, dict) and "Organization" in " ".join(types(person)) for person in people
+    )
+
+
+def _flat(value: Any) -> list[Any]:
+    """Return *value* as a list; lists in it are joined."""
+    return [inner for item in as_list(value) for inner in as_list(item)]
 
 
 def _same_id(person: JsonObject, nodes: Iterable[JsonObject]) -> Iterator[JsonObject]:
@@ -98,12 +115,13 @@ def _same_id(person: JsonObject, nodes: Iterable[JsonObject]) -> Iterator[JsonOb
         yield from (node for node in nodes if node.get("@id") == reference)
 
 
-def _name(person: JsonObject) -> str:
-    name = next(iter(as_list(person.get("name"))), None)
-    if isinstance(name, str):
-        return name
+def _names(person: JsonObject) -> list[str]:
+    names = [name for name in as_list(person.get("name")) if isinstance(name, str) and name]
+    if names:
+        return names
     parts = (person.get("givenName"), person.get("familyName"))
-    return " ".join(part for part in parts if isinstance(part, str))
+    name = " ".join(part for part in parts if isinstance(part, str))
+    return [name] if name else []
 
 
 def types(node: JsonObject) -> list[str]:
@@ -133,6 +151,14 @@ def _values(text: str) -> list[Any]:
         values.append(value)
         start = _START.search(text, end)
     return values
+
+
+def _repaired_values(text: str) -> list[Any]:
+    start = _START.search(text)
+    if start is None:
+        return []
+    value, _ = read_literal(text, start.start(), repair=True)
+    return [value] if value else []
 
 
 def _repair(text: str) -> str:

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from newscrawl.items import Evidence
 from newscrawl.text import weighted_length
 
 DETECTED = "detected"
@@ -16,8 +17,8 @@ _MAX_CHARS = 500
 _MIN_PROBABILITY = 0.9
 
 
-def detect_language(text: str) -> tuple[str, float] | None:
-    """Return the language of *text*, an ISO 639-1 code, and its probability.
+def detect_language(text: str) -> tuple[str, Evidence] | None:
+    """Return the language of *text*, an ISO 639-1 code, and the evidence with its probability.
 
     None for a short or ambiguous text, and if py3langid is not installed.
     """
@@ -28,7 +29,9 @@ def detect_language(text: str) -> tuple[str, float] | None:
     if classifier is None:
         return None
     language, probability = classifier.classify(start)
-    return (language, float(probability)) if probability >= _MIN_PROBABILITY else None
+    if probability < _MIN_PROBABILITY:
+        return None
+    return language, Evidence(DETECTED, float(probability))
 
 
 @cache

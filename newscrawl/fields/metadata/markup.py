@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from newscrawl.fields.metadata.jsonld import parse_json_ld
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,7 +38,7 @@ class Markup:
     canonical: list[str] = field(default_factory=list)
     #: values of the JSON-LD scripts
     json_ld: list[Any] = field(default_factory=list)
-    #: elements with a ``datetime``
+    #: elements with a ``datetime``, and ``abbr`` elements with the class of a date and a ``title``
     times: list[Statement] = field(default_factory=list)
     #: elements other than meta elements by each token of their ``itemprop``
     items: dict[str, list[Statement]] = field(default_factory=dict)
@@ -92,8 +91,8 @@ def read_markup(
 def text_of(document: Document, statement: Statement) -> str:
     """Return the text of an element with white space collapsed; a long text is truncated."""
     end = min(document.end[statement.row], statement.row + _MAX_ROWS)
-    texts = filter(None, document.text[statement.row : end])
-    return squeeze(" ".join(islice(texts, _MAX_TEXTS)))
+    texts = (row for row in range(statement.row, end) if document.text[row])
+    return document.join_texts(islice(texts, _MAX_TEXTS))
 
 
 def _read_meta(
@@ -105,7 +104,8 @@ def _read_meta(
         if attribute in _NAMES and value:
             name = value.strip().lower()
             if is_read is None or is_read(name):
-                content = (attributes.get("content") or attributes.get("value") or "").strip()
+                contents = map(attributes.get, ("content", "value", "datetime"))
+                content = next(filter(None, contents), "").strip()
                 if content:
                     meta.setdefault(name, []).append(content)
 
@@ -118,7 +118,7 @@ def _read_element(markup: Markup, element: Statement, document: Document) -> Non
             markup.canonical.append(element.get("href"))
         case "script" if "ld+json" in element.get("type").lower():
             markup.json_ld.extend(parse_json_ld(element.script))
-        case "time" if element.get("datetime") and len(markup.times) < _MAX_ITEMS:
+        case "time" | "abbr" if instant_of(element) and len(markup.times) < _MAX_ITEMS:
             markup.times.append(element)
         case "a":
             _read_link(markup, element.get("rel").lower().split(), element)
@@ -129,6 +129,11 @@ def _read_element(markup: Markup, element: Statement, document: Document) -> Non
             markup.title = markup.title or text_of(document, element)
         case "base":
             markup.base = markup.absolute(element.get("href")) or markup.base
+
+
+def instant_of(element: Statement) -> str:
+    """Return the ``datetime`` of an element, or the ``title`` that it has in the hAtom format."""
+    return element.get("title" if element.tag == "abbr" else "datetime")
 
 
 def _read_link(markup: Markup, relations: list[str], link: Statement) -> None:

@@ -17,19 +17,20 @@ from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from w3lib.html import remove_tags
-
+from newscrawl.fields.dates.visible_dates import read_only_date
 from newscrawl.fields.metadata.author_names import clean_names, is_person
 from newscrawl.fields.metadata.description import DESCRIPTION_META, stated_descriptions
 from newscrawl.fields.metadata.jsonld import (
     JsonObject,
+    are_organizations,
     article_node,
     as_list,
     page_nodes,
     person_names,
 )
 from newscrawl.fields.metadata.main_image import IMAGE_META, main_image
-from newscrawl.fields.metadata.markup import read_markup, text_of
+from newscrawl.fields.metadata.markup import instant_of, read_markup, text_of
+from newscrawl.fields.metadata.places import place_of
 from newscrawl.fields.metadata.sections import (
     SECTION_META,
     SITE_META,
@@ -39,8 +40,18 @@ from newscrawl.fields.metadata.sections import (
     site_name,
     tags,
 )
-from newscrawl.fields.metadata.structured_data import MAX_VALUES, StructuredData, plain_text
-from newscrawl.fields.metadata.structured_date import parse_date, parse_url_date
+from newscrawl.fields.metadata.structured_data import (
+    MAX_VALUES,
+    StructuredData,
+    clean_text,
+    plain_text,
+)
+from newscrawl.fields.metadata.structured_date import (
+    MAX_LENGTH,
+    is_plausible,
+    parse_date,
+    parse_url_date,
+)
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
@@ -57,7 +68,7 @@ PUBLISHED_META = (
     "sailthru.date", "article_date_original", "displaydate", "article:post_date", "article:create_at",
     "analyticsattributes.articledate", "release_date", "dc.date.issued", "dcterms.issued",
     "dcterms.date.issued", "dc.issued", "dc.date.created", "dcterms.created", "dc.created",
-    "datecreated", "article.created", "created", "apub:time",
+    "datecreated", "article.created", "created", "apub:time", "og:regdate", "regdate",
 )  # fmt: skip
 """Names of meta elements with the publication date, the most specific first.
 
@@ -78,7 +89,7 @@ MODIFIED_META = (
 
 CONFIDENCE = {
     "canonical_url": {"link": 0.95, "meta": 0.85},
-    "language": {"html": 0.95, "meta": 0.85, "json-ld": 0.85},
+    "language": {"article": 0.95, "html": 0.95, "meta": 0.85, "json-ld": 0.85},
     "authors": {
         "json-ld": 0.91,
         "meta": 0.88,
@@ -113,6 +124,9 @@ _META = frozenset(
      "article:content_tier", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
+_DIGIT = re.compile(r"\d")
+# A name with a claim: "Port Gazette – News for Fishers".
+_SLOGAN = re.compile(r"\s[–—|-]\s.*\s.*\s")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
 _PUBLICATION = re.compile(
     r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
@@ -156,7 +170,7 @@ class Metadata:
     modified: list[StatedDate] = field(default_factory=list)
     #: distinct names
     authors: list[str] = field(default_factory=list)
-    #: the site itself as the author, and the source; only if ``authors`` is empty
+    #: the site or an organisation as the author, and the source; only if ``authors`` is empty
     site_authors: tuple[list[str], str] | None = None
     #: raw ``articleBody`` of JSON-LD; see :func:`stated_body`
     article_body: str | None = None
@@ -212,7 +226,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
             confidence = CONFIDENCE[name][source.partition(":")[0]]
             metadata.evidence[name] = Evidence(source, confidence)
     if not metadata.authors:
-        metadata.site_authors = reader.authors(())
+        metadata.site_authors = reader.authors(None)
     metadata.published = list(reader.published(url or metadata.canonical_url))
     return metadata
 
@@ -265,9 +279,19 @@ class _Reader(StructuredData):
         yield from self._item_dates("datemodified")
         yield from self._times(modified=True)
 
-    def authors(self, site_names: Collection[str]) -> tuple[list[str], str] | None:
+    def authors(self, site_names: Collection[str] | None) -> tuple[list[str], str] | None:
+        organisation = are_organizations(self.article.get("author"))
         for source, names in self._author_statements():
-            if authors := clean_names(map(plain_text, names), site_names):
+            authors = clean_names(map(clean_text, names), site_names or ())
+            is_account = len(authors) == 1 and (authors[0].islower() and " " not in authors[0])
+            is_doubtful = (
+                (source == "json-ld" and organisation)
+                or is_account
+                or any(_SLOGAN.search(name) for name in authors)
+            )
+            if site_names is not None and is_doubtful:
+                continue  # a byline may name the people
+            if authors:
                 return authors, source
         return None
 
@@ -301,6 +325,9 @@ class _Reader(StructuredData):
         return None
 
     def _language_statements(self) -> Iterator[tuple[str, str]]:
+        parts = (found for found in self.document.statements if found.tag in {"article", "main"})
+        if len(languages := {found.get("lang") for found in parts if found.get("lang")}) == 1:
+            yield "article:lang", languages.pop()
         yield "html:lang", self.markup.lang
         for name in _LANGUAGE_META:
             yield f"meta:{name}", self.meta(name) or ""
@@ -335,9 +362,19 @@ class _Reader(StructuredData):
             if isinstance(raw, (str, int)) and not isinstance(raw, bool):
                 text = str(raw)
                 if text not in self.dates:
-                    self.dates[text] = parse_date(text, self.fetched_at)
+                    self.dates[text] = self._parse_date(text)
                 if (value := self.dates[text]) is not None:
                     yield StatedDate(source, text.strip(), value)
+
+    def _parse_date(self, text: str) -> Day | datetime | None:
+        """Return the date in *text*, also one with words of the page's language."""
+        if (value := parse_date(text, self.fetched_at)) is not None or not _DIGIT.search(text):
+            return value
+        found = self.language()
+        date = read_only_date(text[:MAX_LENGTH], found and found[0], self.fetched_at)
+        if date is None or (date.ambiguous and found is None):
+            return None
+        return date.value if is_plausible(date.value, self.fetched_at) else None
 
     def _ld_dates(
         self, nodes: Iterable[JsonObject], source: str, name: str
@@ -352,13 +389,20 @@ class _Reader(StructuredData):
 
     def _item_dates(self, name: str) -> Iterator[StatedDate]:
         for item in self.markup.items.get(name, [])[:MAX_VALUES]:
-            raw = item.get("content") or item.get("datetime") or self._text(item)
+            raw = (
+                item.get("content")
+                or item.get("datetime")
+                or (item.tag == "abbr" and item.get("title"))
+                or self._text(item)
+            )
             yield from self._stated("microdata", raw)
 
     def _times(self, *, modified: bool) -> Iterator[StatedDate]:
+        title = next(iter(self.document.rows_of("h1")), None)
         for time in self.markup.times:
-            if _is_modified(self.document, time) == modified:
-                yield from self._stated("time", time.get("datetime"))
+            is_own = place_of(self.document, time.row, title) != "other"
+            if is_own and _is_modified(self.document, time) == modified:
+                yield from self._stated("time", instant_of(time))
 
 
 @lru_cache(maxsize=4096)  # most pages have the same names
@@ -369,14 +413,22 @@ def _is_read(name: str) -> bool:
 
 def stated_body(metadata: Metadata) -> str:
     """Return the body in JSON-LD, with paragraphs separated by blank lines, or ""."""
+    from w3lib.html import remove_tags  # noqa: PLC0415  # slow to import
+
     lines = remove_tags(html.unescape(metadata.article_body or "")).splitlines()
     return "\n\n".join(line for line in map(plain_text, lines) if line)
+
+
+def is_modified_mark(marks: str) -> bool:
+    """Return whether classes, or an ``itemprop``, mark a date as that of the modification only."""
+    marks = marks.lower()
+    return "publish" not in marks and _MODIFIED_MARK.search(marks) is not None
 
 
 def _is_modified(document: Document, time: Statement) -> bool:
     parent = document.attributes["class"].get(document.parent[time.row])
     marks = f"{time.get('class')} {time.get('itemprop')} {time.get('id')} {parent or ''}"
-    return _MODIFIED_MARK.search(marks.lower()) is not None
+    return is_modified_mark(marks)
 
 
 def _is_wrong_home_page(address: str, url: str | None) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.jsonld import (
     ARTICLE_TYPES,
     JsonObject,
@@ -31,6 +32,8 @@ _MARKUP = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 MAX_VALUES = 50
 MAX_TEXT_LENGTH = 5000
 _MAX_LEVELS = 100
+# Share of the text of a page that its article has.
+_MIN_SCOPE = 0.2
 
 
 class StatedText(NamedTuple):
@@ -93,8 +96,16 @@ class StructuredData:
     def _article_scope(self) -> int | None:
         """Row of the longest article in microdata."""
         itemtypes = self.document.attributes["itemtype"]
+        # A cited work has no title of the page and little of its text.
+        least, headings = self.document.chars(0) * _MIN_SCOPE, self.document.rows_of("h1")
         scopes = [
-            row for row, name in itemtypes.items() if name.rpartition("/")[2] in ARTICLE_TYPES
+            row
+            for row, name in itemtypes.items()
+            if name.rpartition("/")[2] in ARTICLE_TYPES
+            and (
+                self.document.chars(row) >= least
+                or rows_between(headings, row, self.document.end[row])
+            )
         ]
         return max(scopes, key=self.document.chars, default=None)
 

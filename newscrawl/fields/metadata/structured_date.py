@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from dateutil import parser as dateutil_parser
+from dateutil import tz
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ MAX_LENGTH = 100
 ZONE_HOURS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
-    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9,
+    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3,
 }  # fmt: skip
 """UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings."""
 
@@ -36,6 +37,9 @@ _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
 # "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as in POSIX, one hour behind.
 _REMARK = re.compile(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
 _MAX_DAY_LENGTH = len("2026-11-22")
+_MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00)?(?![:.\d]))")  # ISO 8601, the end of a day
+_COMPACT = re.compile(r"(?:19|20)\d{12}", re.ASCII)
+_ZONE_ID = re.compile(r"\[?([A-Z][a-z]{2,9}/[A-Z][\w/+-]{2,30})\]?$")  # "Europe/Paris"
 _EPOCH = re.compile(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = re.compile(
@@ -50,7 +54,7 @@ _URL_DAY_FIRST = re.compile(
 )
 # RFC 2822, which many meta elements use: a fast path before dateutil.
 _RFC_2822 = re.compile(
-    rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)\d\d) "
+    rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)?\d\d) "
     r"(\d\d:\d\d:\d\d) ([+-]\d\d[0-5]\d)",
     re.IGNORECASE | re.ASCII,
 )
@@ -75,14 +79,18 @@ def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
     return value if value is not None and is_plausible(value, fetched_at) else None
 
 
+# Address of a page in an archive, whose date is that of the snapshot.
+_SNAPSHOT = re.compile(r"https?://[^/]+/(?:web|wayback)/\d{14}[a-z_]*/(?=https?:)")
+
+
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
     """Return the day in the path of *url*.
 
     Recognizes ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915`` and, if the order of
-    day and month is certain, ``15-09-2020``.
+    day and month is certain, ``15-09-2020``; not that of a snapshot in an archive.
     """
-    path = url.partition("?")[0].partition("#")[0]
-    for day in chain(_url_days(path), _url_days_day_first(path)):
+    path = _SNAPSHOT.sub("", url).partition("?")[0].partition("#")[0]
+    for day in chain(_url_days(path), _url_days_day_first(path, fetched_at)):
         if day is not None and is_plausible(day, fetched_at):
             return day
     return None
@@ -95,11 +103,16 @@ def _url_days(path: str) -> Iterator[Day | None]:
         yield _make_day(int(year), month_number, int(day))
 
 
-def _url_days_day_first(path: str) -> Iterator[Day | None]:
+def _url_days_day_first(path: str, fetched_at: datetime) -> Iterator[Day | None]:
     for match in _URL_DAY_FIRST.finditer(path):
         first, second, year = map(int, match.groups())
         if first == second or max(first, second) > 12:
             yield _make_day(year, min(first, second), max(first, second))
+        else:
+            days = _make_day(year, second, first), _make_day(year, first, second)
+            plausible = [day for day in days if day and is_plausible(day, fetched_at)]
+            if len(plausible) == 1:  # the other one is in the future
+                yield plausible[0]
 
 
 def _make_day(year: int, month: int, day: int) -> Day | None:
@@ -122,6 +135,12 @@ def day_of(value: Day | datetime) -> Day:
 def _parse(text: str) -> Day | datetime | None:
     if text.isdecimal() and _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC)
+    if _COMPACT.fullmatch(text):
+        text = f"{text[:8]}T{text[8:]}"
+    if zone := _ZONE_ID.search(text):
+        return _with_zone(_parse(text[: zone.start()].rstrip()), zone[1])
+    if _MIDNIGHT.search(text) and (value := _parse(_MIDNIGHT.sub("00", text))):
+        return value + timedelta(days=1)
     if len(text) <= _MAX_DAY_LENGTH:
         try:
             return date.fromisoformat(text)
@@ -133,12 +152,19 @@ def _parse(text: str) -> Day | datetime | None:
         return _parse_rfc_2822(text) or _parse_tolerantly(_REMARK.sub("", text))
 
 
+def _with_zone(value: Day | datetime | None, name: str) -> Day | datetime | None:
+    if isinstance(value, datetime) and value.tzinfo is None:
+        return value.replace(tzinfo=tz.gettz(name))
+    return value
+
+
 def _parse_rfc_2822(text: str) -> datetime | None:
     match = _RFC_2822.fullmatch(text)
     if match is None:
         return None
     day, month, year, clock, zone = match.groups()
     number = _MONTHS.index(month.lower()) + 1
+    year = year if len(year) == 4 else f"20{year}"
     return datetime.fromisoformat(f"{year}-{number:02}-{int(day):02}T{clock}{zone}")
 
 

@@ -34,6 +34,8 @@ ANY_SEPARATOR = re.compile(r"[|｜ㅣ：\-‐–—·•»«:/](?:(?<=[|｜ㅣ�
 # Soft hyphen, zero-width space, marks of direction, word joiner, byte order mark, embedded object;
 # not the joiners, which change the letters of some scripts.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff\ufffc]")
+_LONG_WORD_END = re.compile(r"[^\W\d_]{3}[.:!?]?$")
+_PERMALINK = "¶\uf0c1🔗 "  # signs after a heading
 _HIGH_SIMILARITY = 0.8
 # Weighted characters: names of sites and sections are mostly shorter.
 _MIN_LENGTH = 15
@@ -95,7 +97,7 @@ def title_rows(document: Document, forest: Sequence[int], title: Headline) -> fr
         for row in document.rows_of(tag)
         if _is_in(document, forest, row)
         and _is_heading(document, row)
-        and _normalized(document.subtree_text(row)) == wanted
+        and _normalized(document.shown_text(row)) == wanted
     }
     return frozenset(rows if title.row is None else rows | {title.row})
 
@@ -112,7 +114,27 @@ def heading_text(text: str) -> str:
     """
     if "&" in text:
         text = html.unescape(text)
-    return squeeze(text if text.isascii() else _INVISIBLE.sub("", text))
+    return squeeze(text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK))
+
+
+def words_kept(document: Document, rows: Iterable[int]) -> list[list[int]]:
+    """Return the text nodes *rows* of a heading in groups that no word, name or formula crosses.
+
+    A kicker is often an element of its own without white space after it: a long word before a
+    capital letter, or before a letter of a script without capitals, ends a group.
+    """
+    groups: list[list[int]] = []
+    for row in rows:
+        last = groups[-1][-1] if groups else None
+        if last is not None and not document.is_apart(last, row):
+            before, after = document.text[last], document.text[row]
+            if not (
+                _LONG_WORD_END.search(before) and after[0].isalpha() and not after[0].islower()
+            ):
+                groups[-1].append(row)
+                continue
+        groups.append([row])
+    return groups
 
 
 def word_f1(first: str, second: str) -> float:
@@ -222,7 +244,7 @@ class SiteNames:
 def _headings(document: Document, tag: str) -> Iterator[_Heading]:
     rows = (row for row in document.rows_of(tag) if _is_heading(document, row))
     for row in islice(rows, _MAX_HEADINGS):
-        yield _Heading(row, heading_text(document.subtree_text(row)))
+        yield _Heading(row, heading_text(document.shown_text(row)))
 
 
 def _is_heading(document: Document, row: int) -> bool:
@@ -233,8 +255,9 @@ def _is_heading(document: Document, row: int) -> bool:
 
 def _without_kicker(document: Document, heading: _Heading, stated: set[str]) -> str:
     """Return the heading's text without leading parts if the rest is a stated title."""
-    parts = [document.text[row] for row in document.text_nodes(heading.row)]
-    parts = [part for text in parts for part in SEPARATOR.split(text)]
+    units = words_kept(document, document.text_nodes(heading.row))
+    texts = map(document.join_texts, units)
+    parts = [part for text in texts for part in SEPARATOR.split(text)]
     for first in range(1, min(len(parts), 4)):
         rest = " ".join(parts[first:])
         if _normalized(rest) in stated:

@@ -14,8 +14,8 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_similar
 
 from newscrawl.document.document import rows_between
-from newscrawl.fields.titles.title import ANY_SEPARATOR, SEPARATOR, heading_text
-from newscrawl.text import squeeze, weighted_length
+from newscrawl.fields.titles.title import ANY_SEPARATOR, SEPARATOR, heading_text, words_kept
+from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -46,8 +46,9 @@ _MAX_BEFORE = 16
 _MAX_AFTER = 8
 # Characters; longer texts are paragraphs.
 _MAX_LEADING_LENGTH = 120
+# Start of a run that continues the words before it.
+_CONTINUING = frozenset(",.;:)]}’'!?%”»")
 _SENTENCE_ENDS = tuple(".。．।…:;,")
-_READINGS = frozenset({"rt", "rp"})
 
 
 class TitleSpan(NamedTuple):
@@ -83,15 +84,18 @@ def find_spans(
     *stated* are the titles stated in structured data, *parts* their parts between separators, and
     *start* is the position of the relevant content. ``h1`` elements come first.
     """
-    groups = _groups(document, rows, stated, parts, start)
-    spans = [span for heading, inside in groups for span in _runs(document, heading, inside)]
+    titles = {title.lower() for title in stated}
+    groups = _groups(document, rows, titles, parts, start)
+    spans = [
+        span for heading, inside in groups for span in _runs(document, heading, inside, titles)
+    ]
     return spans[:_MAX_SPANS]
 
 
 def _groups(
     document: Document,
     rows: Sequence[int],
-    stated: Collection[str],
+    titles: Collection[str],
     parts: Collection[str],
     start: int,
 ) -> Iterator[tuple[int | None, Sequence[int]]]:
@@ -100,7 +104,6 @@ def _groups(
     If an ``h1`` equals a stated title, only ``h1`` elements are yielded.
     """
     seen: set[int] = set()
-    titles = {title.lower() for title in stated}
     found = False
     first_rows = rows[:_MAX_NODES]
     for heading, inside in islice(_h1_elements(document, first_rows), _MAX_HEADINGS):
@@ -134,8 +137,8 @@ def _h1_elements(document: Document, rows: Sequence[int]) -> Iterator[tuple[int,
 
 def _equals_stated(document: Document, rows: Sequence[int], titles: Collection[str]) -> bool:
     """Return whether one of the text nodes *rows*, or their joined text, is one of *titles*."""
-    texts = [squeeze(document.text[row]).lower() for row in rows]
-    return " ".join(texts) in titles or any(text in titles for text in texts)
+    texts = (heading_text(document.join_texts(it)) for it in words_kept(document, rows))
+    return _joined(document, rows).lower() in titles or any(it.lower() in titles for it in texts)
 
 
 def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[int]:
@@ -181,26 +184,39 @@ def _heading_of(document: Document, row: int) -> int | None:
 
 
 def _text_rows(document: Document, rows: Sequence[int], row: int) -> Sequence[int]:
-    """Return the text nodes of the element *row* without the readings of ruby annotations."""
-    inside = rows_between(rows, row, document.end[row])
-    if not document.rows_of("rt"):
-        return inside
-    return [node for node in inside if document.tag[document.parent[node]] not in _READINGS]
+    return rows_between(rows, row, document.end[row])
 
 
-def _runs(document: Document, heading: int | None, rows: Sequence[int]) -> Iterator[TitleSpan]:
-    shown = {row: text for row in rows if (text := heading_text(document.text[row]))}
-    rows, texts = list(shown), list(shown.values())
-    count, length = len(rows), sum(map(len, texts)) + len(rows) - 1
+def _joined(document: Document, rows: Sequence[int]) -> str:
+    return heading_text(document.join_texts(rows))
+
+
+def _runs(
+    document: Document, heading: int | None, rows: Sequence[int], titles: Collection[str]
+) -> Iterator[TitleSpan]:
+    rows = [row for row in rows if heading_text(document.text[row])]
+    whole = _joined(document, rows)
+    units = words_kept(document, rows)
+    count = len(units)
     for first, last in _bounds(count):
-        text = texts[first] if last == first + 1 else " ".join(texts[first:last])
-        long_enough = len(text) >= _MIN_LENGTH or last - first == count
+        inside = [row for unit in units[first:last] for row in unit]
+        all_units = last - first == count
+        # A kicker may have no white space after it.
+        text = " ".join(_joined(document, unit) for unit in units[first:last])
+        if all_units and whole.lower() in titles:
+            text = whole
+        long_enough = (len(text) >= _MIN_LENGTH and not (first and _goes_on(text))) or all_units
         if long_enough and len(text) <= _MAX_LENGTH:
-            share = len(text) / length
-            span = TitleSpan(tuple(rows[first:last]), heading, text, first, count - last, share)
+            share = min(len(text) / (len(whole) or 1), 1.0)
+            span = TitleSpan(tuple(inside), heading, text, first, count - last, share)
             yield span
-            if last - first == count:
+            if all_units:
                 yield from _parts(span)
+
+
+def _goes_on(text: str) -> bool:
+    """Return whether *text* continues a sentence that began before it."""
+    return text[0].islower() or text[0] in _CONTINUING
 
 
 def _parts(span: TitleSpan) -> Iterator[TitleSpan]:

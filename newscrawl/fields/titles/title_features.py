@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
 from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
 from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
 from newscrawl.fields.titles.title_similarity import (
-    StatedTitleFeatures,
     WordSet,
     gaps_to_best,
+    similarity_columns,
     stated_title_features,
 )
 from newscrawl.text import count_digits, weighted_length, words, words_among
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.attributes import FeatureRow, StyleOf
+    from newscrawl.fields.attributes import FeatureColumns, StyleOf
     from newscrawl.fields.metadata.metadata import Metadata
 
 REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "section")
@@ -36,7 +37,7 @@ REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "se
 STYLE_FEATURES = ("font_size", "relative_font_size", "bold", "similar_nodes", "style_known")
 """Attributes 4 to 7, and whether they are known, i.e. all style sheets are available."""
 
-UNKNOWN_STYLE: FeatureRow = (-1.0, -1.0, -1.0, -1.0, 0.0)
+_UNKNOWN_STYLE = {**dict.fromkeys(STYLE_FEATURES, -1.0), "style_known": 0.0}
 
 TITLE_CANDIDATE_FEATURES = (
     # the text
@@ -71,7 +72,6 @@ _MAX_PARAGRAPH_GAP = 60
 _MIN_HOST_WORD = 3
 _PATH = re.compile(r"(?:[^/?#]*//)?[^/?#]*([^?#]*)")
 _MIN_SLUG_WORDS = 3
-_REGION_INDEX = {region: index for index, region in enumerate(REGIONS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class TitleCandidates:
     """Title candidates of a page and their features."""
 
     spans: list[TitleSpan]
-    #: :data:`TITLE_CANDIDATE_FEATURES` of each
-    features: list[FeatureRow]
+    #: columns of :data:`TITLE_CANDIDATE_FEATURES`
+    features: FeatureColumns
     #: source -> stated title without the site's name, the most trusted source first
     stated: dict[str, str]
     #: share of the words of the first stated title that are in the relevant content
@@ -89,32 +89,32 @@ class TitleCandidates:
     @property
     def style_known(self) -> bool:
         """Whether the style features are known."""
-        return any(row[-1] for row in self.features)
+        return any(self.features.get("style_known", ()))
 
     def without_style(self) -> TitleCandidates:
         """Return the same candidates with unknown style."""
-        plain = [(*row[: -len(UNKNOWN_STYLE)], *UNKNOWN_STYLE) for row in self.features]
-        return replace(self, features=plain)
+        return replace(self, features={**self.features, **_unknown_style(len(self.spans))})
 
     def with_style(self, evaluated: Collection[int], style_of: StyleOf) -> TitleCandidates:
         """Return the same candidates with attributes 4 to 7, from ``style_of(row)``.
 
         Attributes 5 and 7 compare the text nodes in *evaluated* and the candidates.
         """
-        rows = sorted({*evaluated, *(span.rows[0] for span in self.spans)})
-        styles = dict(zip(rows, style_attributes(map(style_of, rows)), strict=True))
-        styled = [
-            (*row[: -len(UNKNOWN_STYLE)], *styles[span.rows[0]], 1.0)
-            for span, row in zip(self.spans, self.features, strict=True)
-        ]
-        return replace(self, features=styled)
+        firsts = [span.rows[0] for span in self.spans]
+        rows = sorted({*evaluated, *firsts})
+        places = [bisect_left(rows, row) for row in firsts]
+        styles = {
+            name: [column[place] for place in places]
+            for name, column in style_attributes(map(style_of, rows)).items()
+        }
+        known = [1.0] * len(self.spans)
+        return replace(self, features={**self.features, **styles, "style_known": known})
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> TitleCandidates:
         """Restore the candidates from the output of ``asdict``, also after a JSON round trip."""
         spans = [TitleSpan(tuple(rows), *rest) for rows, *rest in plain["spans"]]
-        features = list(map(tuple, plain["features"]))
-        return cls(spans, features, plain["stated"], plain["stated_in_content"])
+        return cls(**{**plain, "spans": spans})
 
 
 def find_candidates(
@@ -154,7 +154,11 @@ def find_candidates(
         frozenset(" ".join(words(part)) for part in parts),
         list(map(document.text.__getitem__, rows)),
     )
-    return TitleCandidates(spans, page.table(spans, texts), stated, page.stated_in_content)
+    return TitleCandidates(spans, page.columns(spans, texts), stated, page.stated_in_content)
+
+
+def _unknown_style(count: int) -> FeatureColumns:
+    return {name: [value] * count for name, value in _UNKNOWN_STYLE.items()}
 
 
 def _title_parts(titles: Collection[str]) -> set[str]:
@@ -211,17 +215,6 @@ def _share(part: frozenset[str], whole: frozenset[str]) -> float:
     return len(part & whole) / (len(part) or 1)
 
 
-class _PositionFeatures(NamedTuple):
-    """Position of a candidate in the document."""
-
-    level: int
-    regions: tuple[float, ...]
-    depth: int
-    position: int
-    distance: int
-    in_content: float
-
-
 @dataclass(slots=True)
 class _PageFeatures:
     """Computes the features of all candidates of a page."""
@@ -249,29 +242,32 @@ class _PageFeatures:
     #: all visible texts
     texts: list[str]
 
-    def table(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> list[FeatureRow]:
-        """Return the features of each of *spans*, which have the words *texts*."""
-        known = self.stated_words
-        similarities = [stated_title_features(text, self.stated, known) for text in texts]
-        positions = [self._position(span) for span in spans]
-        home = [self._links_home(span) for span in spans]
-        gaps = gaps_to_best(spans, similarities, [position.level for position in positions], home)
-        normalized = [text.normalized for text in texts]
-        return [
-            (
-                *self._text_features(span, text, similarity),
-                position.level, *position.regions, at_home,
-                position.depth, position.position, position.distance, position.in_content,
-                *self._surroundings(span, position.position), *self._shared_words(text),
-                len(spans), len(span.rows), span.before, span.after, span.share,
-                normalized.count(text.normalized) - 1,
-                *gap,
-                *UNKNOWN_STYLE,
-            )
-            for span, text, similarity, position, at_home, gap in zip(
-                spans, texts, similarities, positions, home, gaps, strict=True
-            )
-        ]  # fmt: skip
+    def columns(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> FeatureColumns:
+        """Return the features of *spans*, which have the words *texts*."""
+        similarities = [
+            stated_title_features(text, self.stated, self.stated_words) for text in texts
+        ]
+        positions = [bisect_left(self.rows, span.rows[0]) for span in spans]
+        normalized = Counter(text.normalized for text in texts)
+        columns: FeatureColumns = {
+            **self._text_columns(spans, texts),
+            **similarity_columns(similarities),
+            **self._ancestor_columns(spans),
+            **self._position_columns(spans, positions),
+            **self._word_columns(texts),
+            "candidates": [len(spans)] * len(spans),
+            "nodes": [len(span.rows) for span in spans],
+            "nodes_before": [span.before for span in spans],
+            "nodes_after": [span.after for span in spans],
+            "share_of_heading": [span.share for span in spans],
+            "twins": [normalized[text.normalized] - 1 for text in texts],
+            **_unknown_style(len(spans)),
+        }
+        is_top = [
+            level == 1 and not home
+            for level, home in zip(columns["heading_level"], columns["links_home"], strict=True)
+        ]
+        return {**columns, **gaps_to_best(spans, similarities, is_top)}
 
     @property
     def stated_in_content(self) -> float:
@@ -280,65 +276,66 @@ class _PageFeatures:
             return _share(text.words, self.content_words)
         return 0.0
 
-    def _surroundings(self, span: TitleSpan, position: int) -> FeatureRow:
-        document, first = self.document, span.rows[0]
-        above = islice(document.ancestors(first), _MAX_EMPHASIS_DEPTH)
-        return (
-            float(any(document.tag[row] in _EMPHASIS for row in above)),
-            self.texts.count(document.text[first]) - 1,
-            self._paragraph_gap(position + len(span.rows)),
-        )
+    def _text_columns(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> FeatureColumns:
+        title, slug = self.document.title, self.slug
+        return {
+            "text_length": [weighted_length(span.text) for span in spans],
+            "digit_share": [100 * count_digits(span.text) / len(span.text) for span in spans],
+            "title_edit_distance": [title_edit_distance(span.text, title) for span in spans],
+            "slug": [_share(slug, text.words) if slug else -1 for text in texts],
+        }
 
-    def _shared_words(self, text: WordSet) -> FeatureRow:
-        known = self.has_content
-        return (
-            _share(text.words, self.content_words) if known else -1,
-            _share(text.words, self.lead_words) if known else -1,
-            self._share_in_host(text) if self.host else -1,
-            float(text.normalized in self.parts) if self.stated else -1,
-        )
-
-    def _share_in_host(self, text: WordSet) -> float:
-        long_words = [word for word in text.words if len(word) >= _MIN_HOST_WORD]
-        return sum(word in self.host for word in long_words) / (len(long_words) or 1)
-
-    def _paragraph_gap(self, position: int) -> int:
-        """Return the number of text nodes between *position* and the next paragraph."""
-        text = self.document.text
-        following = self.rows[position : position + _MAX_PARAGRAPH_GAP]
-        gaps = (gap for gap, row in enumerate(following) if len(text[row]) >= _MIN_PARAGRAPH)
-        return next(gaps, _MAX_PARAGRAPH_GAP)
-
-    def _text_features(
-        self, span: TitleSpan, text: WordSet, similarity: StatedTitleFeatures
-    ) -> FeatureRow:
-        common = len(self.slug.intersection(text.words))
-        by_source = similarity.by_source
-        return (
-            weighted_length(span.text), 100 * count_digits(span.text) / len(span.text),
-            title_edit_distance(span.text, self.document.title),
-            by_source.get("json-ld", -1), by_source.get("og:title", -1), by_source.get("title", -1),
-            *similarity[1:],
-            common / len(self.slug) if self.slug else -1,
-        )  # fmt: skip
-
-    def _position(self, span: TitleSpan) -> _PositionFeatures:
-        tags = [self.document.tag[row] for row in self.document.ancestors(span.rows[0])]
-        regions = [0.0] * len(REGIONS)
-        for tag in tags:
-            if tag in _REGION_INDEX:
-                regions[_REGION_INDEX[tag]] = 1.0
-        position = bisect_left(self.rows, span.rows[0])
-        first, last = self.content
-        return _PositionFeatures(
-            next((HEADING_LEVELS[tag] for tag in tags if tag in HEADING_LEVELS), 7),
-            tuple(regions),
-            len(tags),
-            position,
-            position - first,
-            float(first <= position < last),
-        )
+    def _ancestor_columns(self, spans: Sequence[TitleSpan]) -> FeatureColumns:
+        document = self.document
+        tags = [[document.tag[row] for row in document.ancestors(it.rows[0])] for it in spans]
+        levels = ((HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS) for above in tags)
+        around = list(map(frozenset, tags))
+        return {
+            "heading_level": [next(found, 7) for found in levels],
+            **{f"in_{name}": [float(name in names) for names in around] for name in REGIONS},
+            "links_home": [self._links_home(span) for span in spans],
+            "depth": [len(above) for above in tags],
+            "emphasized": [
+                float(not _EMPHASIS.isdisjoint(above[:_MAX_EMPHASIS_DEPTH])) for above in tags
+            ],
+        }
 
     def _links_home(self, span: TitleSpan) -> float:
         row = self.document.parent[span.rows[0]] if span.heading is None else span.heading
         return float(links_home(self.document, row))
+
+    def _position_columns(
+        self, spans: Sequence[TitleSpan], positions: Sequence[int]
+    ) -> FeatureColumns:
+        first, last = self.content
+        return {
+            "position": list(positions),
+            "distance_to_content": [position - first for position in positions],
+            "in_content": [float(first <= position < last) for position in positions],
+            "copies": [self.texts.count(self.texts[position]) - 1 for position in positions],
+            "paragraph_gap": [
+                self._paragraph_gap(position + len(span.rows))
+                for span, position in zip(spans, positions, strict=True)
+            ],
+        }
+
+    def _paragraph_gap(self, position: int) -> int:
+        """Return the number of text nodes between *position* and the next paragraph."""
+        following = self.texts[position : position + _MAX_PARAGRAPH_GAP]
+        gaps = (gap for gap, text in enumerate(following) if len(text) >= _MIN_PARAGRAPH)
+        return next(gaps, _MAX_PARAGRAPH_GAP)
+
+    def _word_columns(self, texts: Sequence[WordSet]) -> FeatureColumns:
+        content, lead, known = self.content_words, self.lead_words, self.has_content
+        return {
+            "words_in_content": [_share(it.words, content) if known else -1 for it in texts],
+            "words_in_lead": [_share(it.words, lead) if known else -1 for it in texts],
+            "words_in_host": [self._share_in_host(it) if self.host else -1 for it in texts],
+            "stated_part": [
+                float(it.normalized in self.parts) if self.stated else -1 for it in texts
+            ],
+        }
+
+    def _share_in_host(self, text: WordSet) -> float:
+        long_words = [word for word in text.words if len(word) >= _MIN_HOST_WORD]
+        return sum(word in self.host for word in long_words) / (len(long_words) or 1)

@@ -10,9 +10,9 @@ from rapidfuzz.fuzz import ratio
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from newscrawl.fields.attributes import FeatureRow
+    from newscrawl.fields.attributes import FeatureColumns
     from newscrawl.fields.titles.title_candidates import TitleSpan
 
 MIN_LEADING_SIMILARITY = 0.3
@@ -77,48 +77,58 @@ def stated_title_features(
     return StatedTitleFeatures(by_source, max(ratios.values()), likeness, share, votes, gap)
 
 
+def similarity_columns(similarities: Sequence[StatedTitleFeatures]) -> FeatureColumns:
+    """Return the columns of the candidates with these *similarities*."""
+    return {
+        "json_ld_ratio": [it.by_source.get("json-ld", -1) for it in similarities],
+        "og_ratio": [it.by_source.get("og:title", -1) for it in similarities],
+        "head_ratio": [it.by_source.get("title", -1) for it in similarities],
+        "ratio": [it.ratio for it in similarities],
+        "likeness": [it.likeness for it in similarities],
+        "share_of_stated": [it.share for it in similarities],
+        "votes": [it.votes for it in similarities],
+        "length_gap": [it.length_gap for it in similarities],
+    }
+
+
 def gaps_to_best(
     spans: Sequence[TitleSpan],
     similarities: Sequence[StatedTitleFeatures],
-    levels: Sequence[int],
-    home: Sequence[float],
-) -> Iterator[FeatureRow]:
-    """Yield the difference of each candidate to the best in likeness, length, votes and ratio."""
-    if not spans:
-        return
-    best_likeness = max(similarity.likeness for similarity in similarities)
-    best_length = max(len(span.text) for span in spans)
-    best_votes = max(similarity.votes for similarity in similarities)
-    best_ratios: dict[int, float] = {}
-    for span, similarity in zip(spans, similarities, strict=True):
-        row = _element_row(span)
-        best_ratios[row] = max(best_ratios.get(row, -1), similarity.ratio)
-    leading = _leading(spans, similarities, levels, home)
-    for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
-        yield (
-            best_likeness - similarity.likeness,
-            best_length - len(span.text),
-            best_votes - similarity.votes,
-            best_ratios[_element_row(span)] - similarity.ratio,
-            float(index == leading),
-        )
+    is_top: Sequence[bool],
+) -> FeatureColumns:
+    """Return the difference of each candidate to the best in likeness, length, votes and ratio.
 
-
-def _element_row(span: TitleSpan) -> int:
-    return span.rows[0] if span.heading is None else span.heading
+    *is_top*: in an ``h1`` that does not link to the home page.
+    """
+    likeness = max((it.likeness for it in similarities), default=0.0)
+    length = max((len(span.text) for span in spans), default=0)
+    votes = max((it.votes for it in similarities), default=0)
+    headings = [span.rows[0] if span.heading is None else span.heading for span in spans]
+    ratios: dict[int, float] = {}
+    for heading, it in zip(headings, similarities, strict=True):
+        ratios[heading] = max(ratios.get(heading, -1), it.ratio)
+    leading = _leading(spans, similarities, is_top)
+    return {
+        "likeness_behind": [likeness - it.likeness for it in similarities],
+        "length_behind": [length - len(span.text) for span in spans],
+        "votes_behind": [votes - it.votes for it in similarities],
+        "ratio_behind_in_heading": [
+            ratios[heading] - it.ratio for heading, it in zip(headings, similarities, strict=True)
+        ],
+        "leading": [float(index == leading) for index in range(len(spans))],
+    }
 
 
 def _leading(
     spans: Sequence[TitleSpan],
     similarities: Sequence[StatedTitleFeatures],
-    levels: Sequence[int],
-    home: Sequence[float],
+    is_top: Sequence[bool],
 ) -> int | None:
     """Return the index of the ``h1``, or exactly matching part of one, most similar to a stated title."""
     best, best_f1 = None, 0.0
     for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
         f1 = similarity.likeness
-        eligible = levels[index] == 1 and not home[index] and f1 >= MIN_LEADING_SIMILARITY
+        eligible = is_top[index] and f1 >= MIN_LEADING_SIMILARITY
         if eligible and (span.whole or f1 >= _EXACT) and f1 > best_f1:
             best, best_f1 = index, f1
     return best

@@ -9,7 +9,7 @@ import pkgutil
 import sys
 from typing import Any
 
-TASK = "newscrawl.crawl.workers.tasks:extract_page"
+TASK = "newscrawl.workers.tasks:extract_page"
 _resolve_name = pkgutil.resolve_name
 
 
@@ -17,5 +17,5 @@ def resolve_name(name: str) -> Any:
     return _resolve_name("tests.helpers.hostile_tasks:page_task" if name == TASK else name)
 
 
-if "newscrawl.crawl.workers.child" in sys.orig_argv:
+if "newscrawl.workers.child" in sys.orig_argv:
     pkgutil.resolve_name = resolve_name

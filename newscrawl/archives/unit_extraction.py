@@ -1,0 +1,156 @@
+"""Extraction of a unit in a guarded worker process."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from newscrawl.archives.captured_pages import MAX_FAILURES, Failure
+from newscrawl.archives.page_extractor import kept_article
+from newscrawl.archives.unit_pages import RowFields
+from newscrawl.defaults import setting
+from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions
+from newscrawl.workers.site_budget import SiteBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+
+    from newscrawl.archives.sources import Unit
+    from newscrawl.items import Article
+    from newscrawl.workers.process import WorkerProcess
+
+UNIT_TASK: Final = "newscrawl.archives.unit_task:extract_unit"
+
+
+class UnreadableError(Exception):
+    """The file of a unit could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitOptions:
+    """Values of the settings for the extraction of units."""
+
+    pipeline: PipelineOptions
+    #: seconds for a page
+    deadline: float
+    #: MB for a page, and pages of a process; 0: no limit
+    memory_limit: int
+    max_pages: int
+    #: seconds of :class:`~newscrawl.workers.site_budget.SiteBudget`
+    site_seconds: float
+
+    @classmethod
+    def read(cls, settings: BaseSettings) -> Self:
+        """Return the options in *settings*; raise ``ValueError`` naming an invalid setting."""
+        return cls(
+            pipeline=PipelineOptions.read(settings),
+            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
+            memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+            max_pages=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
+            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
+        )
+
+
+class UnitExtraction:
+    """Extracts the pages of *unit*; calls *add* with each article.
+
+    *url_gate*, *charsets* and *domains* are those of :func:`~newscrawl.archives.unit_pages.accepted`.
+    """
+
+    def __init__(
+        self,
+        unit: Unit,
+        options: UnitOptions,
+        *,
+        url_gate: bool,
+        charsets: frozenset[str],
+        domains: frozenset[str] = frozenset(),
+        add: Callable[[Article], object],
+    ) -> None:
+        self._unit = unit
+        #: argument *first* of the unit and *skip*, with which a new process would continue
+        self._position: tuple[int | None, int] = unit.first, 0
+        self._options = options.pipeline
+        self._add = add
+        self._budget = SiteBudget(options.site_seconds)
+        self._arguments = {
+            "fields": RowFields.of(options.pipeline),
+            "url_gate": url_gate,
+            "charsets": sorted(charsets),
+            "domains": sorted(domains),
+            "task": PAGE_TASK,
+            "options": options.pipeline.task_arguments,
+            "memory_limit": options.memory_limit,
+            "max_pages": options.max_pages,
+            "site_seconds": options.site_seconds,
+        }
+        #: the page in work (its part of the stream) and the time of its start
+        self._page: dict[str, Any] | None = None
+        self._since = 0.0
+        #: offset of the first record that was read; None if none starts in the unit
+        self.first: int | None = None
+        #: offset of the first record after the unit
+        self.next: int | None = None
+        #: ``record``, ``article``, ``failed`` and reasons for pages that were left out
+        self.counts: Counter[str] = Counter()
+        self.failures: list[Failure] = []
+
+    def run(self, worker: WorkerProcess) -> None:
+        """Extract all pages in *worker*; raise :class:`UnreadableError`.
+
+        A page that ends the process is a failure, and a new process continues after it.
+        """
+        while True:
+            first, skip = self._position
+            plain = {
+                "unit": {**asdict(self._unit), "first": first},
+                "skip": skip,
+                "used": self._budget.used,
+                **self._arguments,
+            }
+            answer = worker.submit(UNIT_TASK, b"", plain, self._take).result()
+            if "result" in answer:
+                self._count(answer["result"])
+                if answer["result"]["finished"]:
+                    return
+                worker.kill()
+            elif self._page is None:
+                raise UnreadableError(answer["message"])
+            else:
+                answer["seconds"] = time.monotonic() - self._since
+                self._finish(self._page, answer)
+
+    def _take(self, part: dict[str, Any]) -> None:
+        if self._page is None:
+            self._page, self._since = part, time.monotonic()
+            self._count(part)
+        else:
+            self._finish(self._page, part)
+
+    def _count(self, progress: dict[str, Any]) -> None:
+        self.counts.update(progress["counts"])
+        room = MAX_FAILURES - len(self.failures)
+        self.failures += [Failure(*failure) for failure in progress["failures"][:room]]
+        if self.first is None:
+            self.first = progress["first"]
+        self.next = progress["next"]
+
+    def _finish(self, page: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Add the result of *page*, after which a new process would continue."""
+        self._page = None
+        self._position = page["position"]
+        if "seconds" in answer:
+            self._budget.add(page["site"], answer["seconds"])
+        if "reason" in answer:
+            self.counts["failed"] += 1
+            if len(self.failures) < MAX_FAILURES:
+                failure = Failure.of(page["url"], answer["reason"], answer["message"])
+                self.failures.append(failure)
+            return
+        article = kept_article(answer["result"], self._options, self.counts)
+        if article:
+            self._add(article)

@@ -1,0 +1,298 @@
+"""Blocks that accompany the selected blocks of the body: headings, lists, quotes, code, last paragraphs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from math import log2
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
+from newscrawl.body.blocks import find_prose_blocks
+from newscrawl.body.excluded_regions import heading_row
+from newscrawl.body.parts import is_embed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from newscrawl.body.blocks import Blocks
+    from newscrawl.document.document import Document
+    from newscrawl.ensemble.ensemble import Columns
+
+MIN_COMPANION_PROBABILITY = 0.05
+"""Probability from which short blocks can accompany selected blocks."""
+MIN_LINK_LIST_PROBABILITY = 0.4
+"""Mean probability of its items from which a list with links belongs to the body."""
+MIN_LINK_LIST_DENSITY = 0.1
+"""Mean link density of its items from which a list is one with links."""
+MIN_PRODUCT_LISTS = 5
+"""Number of lists with links among selected blocks from which all belong to the body: related
+articles come in one or two lists, offers by shop in many."""
+MIN_LAST_PROBABILITY = 0.035
+"""Probability from which prose right after the body can be its end."""
+MIN_RUN_PROBABILITY = 0.36
+"""Mean probability from which posts of several blocks, and long code, belong to the body."""
+_EMBED_CODE = -2.0
+_MIN_SECTIONS = 3
+_NEIGHBOUR_DISTANCE = 3
+_MAX_CODE = log2(1 + 600)
+_MAX_LEVELS = 4
+_MIN_LOOSE = 20
+_MAX_LABEL = 40
+_MIN_INTRODUCTION = 38
+_MAX_LAST = 3
+_HOLDERS = {"li": ITEM_CODE, "dd": ITEM_CODE, "blockquote": QUOTE_CODE, "pre": CODE_CODE}
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
+_COLONS = (":", "：")
+
+
+def with_nested_tags(
+    document: Document, blocks: Blocks, places: Sequence[int], features: Columns
+) -> Columns:
+    """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
+    tags = features.get("parent_tag", [])
+    holders = [_holder(document, blocks.owner[place]) for place in places]
+    nested = [holder or tag for holder, tag in zip(holders, tags, strict=True)]
+    for position in _sections(document, [blocks.owner[place] for place in places]):
+        nested[position] = min(HEADING_CODES)
+    return {**features, "parent_tag": nested}
+
+
+def _sections(document: Document, owners: Sequence[int]) -> list[int]:
+    """Return the positions of ``h1`` elements that are headings of sections, not of the page."""
+    if len(document.rows_of("h1")) < _MIN_SECTIONS:
+        return []
+    heading = heading_row(document)
+    tag = document.tag
+    return [n for n, row in enumerate(owners) if tag[row] == "h1" and row != heading]
+
+
+def _holder(document: Document, row: int) -> float:
+    for _ in range(_MAX_LEVELS):
+        if row < 0:
+            break
+        if (code := _HOLDERS.get(document.tag[row])) is not None:
+            return _EMBED_CODE if code == QUOTE_CODE and is_embed(document, row) else code
+        row = document.parent[row]
+    return 0.0
+
+
+def with_companions(
+    features: Columns, probabilities: Sequence[float], selected: Sequence[int]
+) -> list[int]:
+    """Return the *selected* candidates with the short blocks that accompany them.
+
+    A heading accompanies the selected block after it, a quote those on both sides, a standfirst
+    equal to the page's description the first block. A list among selected blocks is accepted or
+    rejected as a whole.
+    """
+    if not selected:
+        return []
+    accepted, first = set(selected), min(selected)
+    for start, end in _accepted_lists(features, probabilities, frozenset(selected)):
+        accepted.update(range(start, end))
+    described, after_heading = features["described"], features["after_heading"]
+    for place, probability in enumerate(probabilities):
+        if probability < MIN_COMPANION_PROBABILITY or place in accepted:
+            continue
+        is_near = place < first <= place + _NEIGHBOUR_DISTANCE
+        is_standfirst = is_near and described[place] == 1 and after_heading[place] >= 0
+        if is_standfirst or _is_heading_between(features, place, accepted):
+            accepted.add(place)
+    for run in _runs_between(features, probabilities, frozenset(accepted)):
+        accepted.update(run)
+    return sorted(accepted)
+
+
+def _is_heading_between(features: Columns, place: int, accepted: AbstractSet[int]) -> bool:
+    """Return whether *place* is a heading among *accepted* blocks."""
+    tags = {features["tag"][place], features["parent_tag"][place]}
+    is_between = place + 1 in accepted and (
+        not accepted.isdisjoint(range(place - _NEIGHBOUR_DISTANCE, place))
+        or (features["tag"][place] == H1_CODE and place + 1 == min(accepted))
+    )
+    return is_between and bool(tags & HEADING_CODES)
+
+
+def _runs_between(
+    features: Columns, probabilities: Sequence[float], accepted: AbstractSet[int]
+) -> Iterator[range]:
+    """Yield the runs of quotes, posts and code right between *accepted* blocks."""
+    for code in (QUOTE_CODE, _EMBED_CODE, CODE_CODE):
+        for start, end in _runs(features, code):
+            is_long = (code == _EMBED_CODE and end > start + 1) or (
+                code == CODE_CODE and features["chars"][start] > _MAX_CODE
+            )
+            threshold = MIN_RUN_PROBABILITY if is_long else MIN_COMPANION_PROBABILITY
+            is_between = start - 1 in accepted and end in accepted
+            if is_between and fmean(probabilities[start:end]) >= threshold:
+                yield range(start, end)
+
+
+def _accepted_lists(
+    features: Columns, probabilities: Sequence[float], selected: AbstractSet[int]
+) -> list[tuple[int, int]]:
+    """Return the lists between *selected* blocks that are probable enough."""
+    lists = [
+        (start, end)
+        for start, end in _runs(features, ITEM_CODE)
+        if not selected.isdisjoint(range(start - _NEIGHBOUR_DISTANCE, start))
+        and not selected.isdisjoint(range(end, end + _NEIGHBOUR_DISTANCE))
+    ]
+    link_lists = {
+        (start, end)
+        for start, end in lists
+        if fmean(features["link_density"][start:end]) >= MIN_LINK_LIST_DENSITY
+    }
+    are_products = len(link_lists) >= MIN_PRODUCT_LISTS
+    link_threshold = 0.0 if are_products else MIN_LINK_LIST_PROBABILITY
+    return [
+        (start, end)
+        for start, end in lists
+        if fmean(probabilities[start:end])
+        >= (link_threshold if (start, end) in link_lists else MIN_COMPANION_PROBABILITY)
+    ]
+
+
+def _runs(features: Columns, code: float) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of blocks with this tag or in one."""
+    start = 0
+    tags = zip(features["tag"], features["parent_tag"], strict=True)
+    for is_part, run in groupby(code in codes for codes in tags):
+        end = start + len(list(run))
+        if is_part:
+            yield start, end
+        start = end
+
+
+def with_neighbours(
+    document: Document,
+    blocks: Blocks,
+    places: Sequence[int],
+    probabilities: Sequence[float],
+    selected: Sequence[int],
+) -> list[int]:
+    """Return the indices in *blocks* of the *selected* candidates and of blocks that belong to them.
+
+    These are in the element that holds the selected paragraphs: loose text between them, a list of
+    links that a sentence introduces, headings of sections, paragraphs at the end in a container of
+    their own. A label without what it introduces is left out.
+    """
+    accepted = {places[position] for position in selected}
+    if not accepted:
+        return []
+    probability = dict(zip(places, probabilities, strict=True))
+    prose = find_prose_blocks(document, blocks.rows, min(accepted))
+    homes = Counter(document.parent[blocks.owner[place]] for place in accepted & prose)
+    if homes:
+        home = homes.most_common(1)[0][0]
+        _add_between(document, blocks, accepted, home)
+        _add_last(document, blocks, accepted, home, probability, prose)
+    _remove_labels(document, blocks, accepted)
+    return sorted(accepted)
+
+
+def _add_between(document: Document, blocks: Blocks, accepted: set[int], home: int) -> None:
+    """Accept loose text and introduced lists between accepted blocks."""
+    place, last = min(accepted) + 1, max(accepted)
+    while place < last:
+        if place not in accepted and place - 1 in accepted:
+            end = place
+            while end not in accepted:
+                end += 1
+            owners = {blocks.owner[other] for other in range(place, end)}
+            if end == place + 1 and owners == {home}:
+                if blocks.chars(document, [place])[0] >= _MIN_LOOSE:
+                    accepted.add(place)
+            elif _introduces(document, blocks, place - 1) and _is_list(document, owners):
+                accepted.update(range(place, end))
+            place = end
+        place += 1
+
+
+def _introduces(document: Document, blocks: Blocks, place: int) -> bool:
+    text = _text(document, blocks, place)
+    return text.endswith(_COLONS) and len(text) >= _MIN_INTRODUCTION
+
+
+def _is_list(document: Document, owners: AbstractSet[int]) -> bool:
+    items = {row if document.tag[row] == "li" else document.parent[row] for row in owners}
+    return (
+        all(document.tag[row] == "li" for row in items)
+        and len({document.parent[row] for row in items}) == 1
+    )
+
+
+def _text(document: Document, blocks: Blocks, place: int) -> str:
+    return " ".join([document.text[row] for row in blocks.rows[place]])
+
+
+def _add_last(  # noqa: PLR0917
+    document: Document,
+    blocks: Blocks,
+    accepted: set[int],
+    home: int,
+    probability: dict[int, float],
+    prose: AbstractSet[int],
+) -> None:
+    """Accept paragraphs right after the accepted blocks, in containers of their own."""
+    end, last = document.end[home], max(accepted)
+    place = last + 1
+    while place < len(blocks) and blocks.rows[place][0] < end:
+        container = _child_of(document, home, blocks.owner[place])
+        inside = []
+        while place < len(blocks) and blocks.rows[place][0] < document.end[container]:
+            inside.append(place)
+            place += 1
+        paragraphs = [other for other in inside if other in prose]
+        others = [other for other in inside if other not in prose]
+        if (
+            not paragraphs
+            or inside[-1] not in prose
+            or len(others) > len(paragraphs)
+            or not all(_is_plain_heading(document, blocks.owner[other]) for other in others)
+            or not all(_may_be_last(document, blocks, other) for other in paragraphs)
+            or min(probability.get(other, 0.0) for other in paragraphs) < MIN_LAST_PROBABILITY
+        ):
+            break
+        accepted.update(inside)
+
+
+def _is_plain_heading(document: Document, row: int) -> bool:
+    return document.tag[row] in _HEADINGS and not document.link_chars(row)
+
+
+def _may_be_last(document: Document, blocks: Blocks, place: int) -> bool:
+    """Return whether a block may be the last paragraph, rather than a notice or a biography."""
+    owner, rows = blocks.owner[place], blocks.rows[place]
+    first, end = rows[0], rows[-1] + 1
+    return (
+        document.tag[owner] == "p"
+        and document.link_chars_before[first] == document.link_chars_before[end]
+        and any(document.parent[row] == owner for row in rows)
+        and _NOTICE.search(_text(document, blocks, place)) is None
+    )
+
+
+def _child_of(document: Document, home: int, row: int) -> int:
+    while document.parent[row] > home:
+        row = document.parent[row]
+    return row
+
+
+def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
+    """Remove labels of lists that are left out."""
+    for place in sorted(accepted):
+        text = _text(document, blocks, place)
+        if (
+            len(text) <= _MAX_LABEL
+            and text.endswith(_COLONS)
+            and place + 1 < len(blocks)
+            and place + 1 not in accepted
+            and document.tag[blocks.owner[place + 1]] in {"a", "li"}
+        ):
+            accepted.discard(place)

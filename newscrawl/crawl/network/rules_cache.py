@@ -1,0 +1,136 @@
+"""Caches of the rules of hosts, bounded in size."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
+from sys import getsizeof
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
+
+from newscrawl import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Hashable
+    from datetime import datetime
+    from typing import Any
+
+    from scrapy.http import Response
+
+MAX_CACHE_SIZE: Final = 48 * 2**20
+"""Maximum size of the rules of all hosts in bytes: those of 15,000 typical hosts."""
+MAX_PARSER_SIZE: Final = 24 * 2**20
+"""Maximum size of all parsed rules in bytes, as estimated: those of 400 typical hosts."""
+_HOST_SIZE: Final = 1024
+
+T = TypeVar("T")
+
+
+class SizedCache(Generic[T]):
+    """Values by key, up to *max_size* in total; the least recently used are removed first."""
+
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self._entries: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self.size = 0
+
+    def get(self, key: Hashable) -> T | None:
+        """Return the value of *key*, None if there is none."""
+        if key not in self._entries:
+            return None
+        self._entries.move_to_end(key)
+        return self._entries[key][0]
+
+    def put(self, key: Hashable, value: T, size: int) -> None:
+        """Add or replace the value of *key*."""
+        if key in self._entries:
+            self.size -= self._entries.pop(key)[1]
+        self._entries[key] = value, size
+        self.size += size
+        while self.size > self._max_size:
+            self.size -= self._entries.popitem(last=False)[1][1]
+
+
+@dataclass(slots=True)
+class HostRules:
+    """Rules of a host, or the reason why all its requests are refused."""
+
+    until: datetime
+    #: robots.txt of :func:`newscrawl.crawl.rule_files.read_rules`; None allows all requests
+    text: str | None = None
+    refusal: str | None = None
+    #: response for a spider that requests robots.txt itself
+    response: Response | None = None
+
+    @property
+    def size(self) -> int:
+        """Memory in bytes, approximately."""
+        size = _HOST_SIZE + getsizeof(self.text)
+        if self.response is not None:
+            headers = self.response.headers.to_string() or b""
+            size += _HOST_SIZE + 2 * len(headers) + len(self.response.body)
+        return size
+
+
+class RulesCache:
+    """Rules of hosts, fetched when they are needed, and again when they are removed or invalid."""
+
+    def __init__(self) -> None:
+        self._kept: SizedCache[HostRules] = SizedCache(MAX_CACHE_SIZE)
+        self._tasks: dict[Hashable, asyncio.Task[HostRules]] = {}
+        self._waiting: Counter[asyncio.Task[HostRules]] = Counter()
+
+    async def get(
+        self, key: Hashable, fetch: Callable[[], Coroutine[Any, Any, HostRules]]
+    ) -> HostRules:
+        """Return the rules of *key*, from *fetch* unless they are known.
+
+        Calls share a fetch; it is cancelled when all of them are.
+        """
+        rules = self._kept.get(key)
+        if rules is not None and rules.until > clock.now():
+            return rules
+        task = self._tasks.get(key)
+        if task is None or task.cancelling():
+            task = self._tasks[key] = asyncio.create_task(self._fetch(key, fetch))
+        self._waiting[task] += 1
+        try:
+            return await asyncio.shield(task)
+        finally:
+            self._waiting[task] -= 1
+            if not self._waiting[task]:
+                del self._waiting[task]
+                task.cancel()  # does nothing if it is done
+
+    async def _fetch(
+        self, key: Hashable, fetch: Callable[[], Coroutine[Any, Any, HostRules]]
+    ) -> HostRules:
+        try:
+            rules = await fetch()
+            self._kept.put(key, rules, rules.size)
+            return rules
+        finally:
+            if self._tasks.get(key) is asyncio.current_task():
+                del self._tasks[key]
+
+
+class ParserCache(Generic[T]):
+    """Parsers of the texts of :func:`newscrawl.crawl.rule_files.read_rules`."""
+
+    def __init__(self, parse: Callable[[str], T]) -> None:
+        self._parse = parse
+        self._parsers: SizedCache[T] = SizedCache(MAX_PARSER_SIZE)
+
+    def get(self, text: str) -> T:
+        """Return the parser of *text*, which hosts with the same rules share."""
+        parser = self._parsers.get(text)
+        if parser is None:
+            parser = self._parse(text)
+            self._parsers.put(text, parser, _parser_size(text))
+        return parser
+
+
+def _parser_size(text: str) -> int:
+    """Return the memory of Protego for *text*, as measured: per rule, character and wildcard."""
+    wildcards = text.count("*") + text.count("$")
+    return 20 * len(text) + 700 * text.count("\n") + 80 * wildcards

@@ -1,1 +1,0 @@
-"""WARC archives: writing and reading."""

@@ -1,1 +1,0 @@
-"""The cascade: from matched rules to computed values."""

@@ -1,1 +1,0 @@
-"""Compiler and matcher of CSS selectors."""

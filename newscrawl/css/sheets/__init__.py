@@ -1,1 +1,0 @@
-"""Parsed style sheets and their caches."""

@@ -1,1 +1,0 @@
-"""CSS syntax: masking, declarations, conditions, media queries, math functions, variables."""

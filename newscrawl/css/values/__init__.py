@@ -1,1 +1,0 @@
-"""Values of the supported CSS properties."""

@@ -1,0 +1,332 @@
+"""Full article text in the data of a page, for pages that show only its beginning or nothing.
+
+The article is the text whose object names the headline, or that continues what the page shows.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from newscrawl.body.boilerplate import boilerplate
+from newscrawl.body.render import render
+from newscrawl.document.document import DocumentError, parse_document
+from newscrawl.extraction.script_data import expanded, nested_values, script_values
+from newscrawl.text import squeeze, weighted_length, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.document.document import Document
+
+MAX_SHOWN_CHARS = 2500
+"""Maximum weighted characters of a body that may be incomplete."""
+MIN_LENGTH_RATIO = 1.5
+"""Minimum length of the embedded article relative to the visible body that it continues."""
+MAX_OTHER_CHARS = 400
+"""Maximum weighted characters of a body that the embedded article does not contain."""
+MIN_OTHER_RATIO = 3.0
+"""Minimum length of the embedded article relative to such a body."""
+MIN_CHARS = 250
+"""Minimum weighted characters of an embedded article."""
+_MAX_VALUES = 100_000
+# Levels of objects and lists around the text of a paragraph.
+_MAX_DEPTH = 12
+_MAX_TEXTS = 200  # that are compared with the page
+# Start of the longest visible text to take the search string from, and its minimum length.
+_PROBE_RANGE, _MIN_PROBE = 200, 12
+_MIN_HEADLINE = 10
+_MAX_HEADLINE = 400
+_MAX_START = 4000  # characters of HTML that are compared with a description
+_PARENTS = 4
+_MAX_REST, _MIN_WHOLE = 0.15, 0.8
+_SEARCHED = 24
+
+# Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js, Gutenberg,
+# htmlparser2, Portable Text, ProseMirror and Slate.
+_TEXT_KEYS = (
+    "text", "value", "html", "content", "rendered", "innerHTML", "data", "body", "paragraph", "basic",
+    "articleBody", "children", "nodes", "blocks", "paragraphs", "items", "list_items", "content_elements",
+    "components", "elements", "attributes", "attrs", "props", "model", "fields", "document", "json", "root",
+)  # fmt: skip
+_NO_TEXT = re.compile(
+    r"^(?:.*(?:image|img|photo|picture|video|gallery|embed|iframe|related|teaser|advert|promo|newsletter"
+    r"|caption|interstitial|script|style|figure|player|divider).*|ads?|aside|media)$",
+    re.IGNORECASE,
+)
+_OTHER_STORIES = re.compile(
+    r"descri|excerpt|summary|abstract|standfirst|synopsis|comment|repl(?:y|ies)|related|recommend|trending|most_?(?:read|popular)|teaser|biograph|footer|menu"
+    r"|navigation|legal|privacy|disclaimer|i18n|locale|translation|config|settings|newsletter|^bio$",
+    re.IGNORECASE,
+)
+_TITLE_KEY = re.compile(r"title|headline|heading", re.IGNORECASE)
+_ADDRESS_KEYS = frozenset(
+    {"url", "slug", "link", "href", "path", "uri", "permalink", "canonical_url", "website_url"}
+)
+_ESCAPED_TAG = re.compile(r"&lt;/?[a-z]", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
+_SEPARATOR = re.compile(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
+_SHORTCODE = re.compile(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
+_CODE = re.compile(r"[{}<>=;\\|]")
+_MAX_CODE_SHARE = 0.02
+_SENTENCE_END = re.compile(r"[.!?…:。！？।؟][\"'”’»」)]*$")
+# Text that is never escaped in JSON.
+_UNESCAPED = re.compile(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
+
+
+def find_embedded_article(
+    document: Document,
+    rows: Sequence[int],
+    headlines: Iterable[str] = (),
+    descriptions: Iterable[str] = (),
+    urls: Iterable[str | None] = (),
+) -> str | None:
+    """Return the full text of the article that the text nodes *rows* show a part of, or None.
+
+    Its data name one of *headlines* or *urls*, or it begins like the page or one of *descriptions*.
+    Paragraphs are separated by blank lines.
+    """
+    before = document.chars_before
+    shown = sum(before[row + 1] - before[row] for row in rows)
+    if shown > MAX_SHOWN_CHARS:
+        return None
+    longest = max((document.text[row] for row in rows), key=len, default="")
+    probe = _search_string(longest[:_PROBE_RANGE])
+    headlines, descriptions = list(headlines), list(descriptions)
+    page = _PageTexts(
+        probe if len(probe) >= _MIN_PROBE else "",
+        [key for text in headlines if len(key := _key(text)) >= _MIN_HEADLINE],
+        [key[:60] for text in descriptions if len(key := _key(text)) >= _MIN_HEADLINE],
+        [path for url in urls if url and len(path := _path(url)) >= _MIN_HEADLINE],
+    )
+    wanted = _forms(
+        [page.probe]
+        if shown > MAX_OTHER_CHARS
+        else [page.probe, *(path.rpartition("/")[2] for path in page.paths)]
+        + [
+            _search_string(part)[:_SEARCHED]
+            for text in headlines + descriptions
+            for part in _SEPARATOR.split(text[:_PROBE_RANGE])
+        ]
+    )
+    if not wanted:
+        return None
+    last = next((document.text[row] for row in reversed(rows) if len(document.text[row]) > 40), "")
+    best, best_score = None, (0, 0.0)
+    for text, agreement in _DataReader(page).articles(script_values(document, wanted)):
+        size = weighted_length(text)
+        if last and size >= _MIN_WHOLE * shown and _ends_with(text, last):
+            return None  # the page shows all of it
+        continues = agreement >= _CONTINUES
+        if size < max(MIN_CHARS, (MIN_LENGTH_RATIO if continues else MIN_OTHER_RATIO) * shown):
+            continue
+        if (continues or shown <= MAX_OTHER_CHARS) and (agreement, size) > best_score:
+            best, best_score = text, (agreement, size)
+    return best
+
+
+_DESCRIBED, _NAMED, _CONTINUES = 1, 2, 4
+"""Agreement of a text with the page; sums are possible."""
+
+
+def _ends_with(text: str, last: str) -> bool:
+    """Return whether *text* has little after *last*."""
+    key, end = _key(text), _key(last)[-40:]
+    place = key.rfind(end)
+    return place >= 0 and len(key) - place - len(end) <= _MAX_REST * len(key)
+
+
+class _PageTexts(NamedTuple):
+    """Texts of the page that identify its article."""
+
+    probe: str
+    headlines: list[str]
+    descriptions: list[str]
+    paths: list[str]
+
+
+def _search_string(text: str) -> str:
+    return max(_UNESCAPED.findall(text), key=len, default="")
+
+
+def _forms(texts: Iterable[str]) -> frozenset[str]:
+    """Return *texts* as they are in JSON, and in JSON in a string."""
+    kept = [text for text in texts if weighted_length(text) >= _MIN_HEADLINE]
+    escaped = [json.dumps(text)[1:-1] for text in kept]
+    return frozenset([*kept, *escaped, *(json.dumps(text)[1:-1] for text in escaped)])
+
+
+def _key(text: str) -> str:
+    return "".join(words(text))
+
+
+def _path(url: str) -> str:
+    return url.partition("//")[2].partition("/")[2].partition("?")[0].partition("#")[0].strip("/")
+
+
+class _DataReader:
+    """Walks the data of a page."""
+
+    def __init__(self, page: _PageTexts) -> None:
+        self._page = page
+        self._references: dict[str, Any] = {}
+
+    def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
+        """Yield texts that agree with the page, with their agreement."""
+        pending: list[tuple[Any, tuple[dict[str, Any], ...]]] = [(value, ()) for value in values]
+        pending.reverse()
+        seen: set[int] = set()
+        texts = 0
+        for _ in range(_MAX_VALUES):
+            if not pending or texts >= _MAX_TEXTS:
+                return
+            value, parents = pending.pop()
+            value = expanded(value)
+            if isinstance(value, (dict, list)):
+                if id(value) in seen:
+                    continue
+                seen.add(id(value))
+            inside = (value, *parents)[:_PARENTS] if isinstance(value, dict) else parents
+            parts = self._parts(value)
+            pending.extend((part, inside) for part in parts)
+            if not _may_be_article(value) or (isinstance(value, str) and parts):
+                continue
+            agreement = self._agreement(value, parents) + _CONTINUES * self._continues(value)
+            if agreement and (text := self._article_text(value)):
+                texts += 1
+                yield text, agreement
+
+    def _parts(self, value: Any) -> Sequence[Any]:
+        """Return the values in *value* that may contain the article, last first."""
+        if isinstance(value, dict):
+            self._references.update(
+                (key, part) for key, part in value.items() if ":" in key and isinstance(part, dict)
+            )
+            items = reversed(value.items())
+            return [part for key, part in items if not _names_other_stories(key)]
+        if isinstance(value, list):
+            return value[::-1]
+        return nested_values(value) if isinstance(value, str) else ()
+
+    def _continues(self, value: Any) -> bool:
+        probe = self._page.probe
+        return bool(probe) and probe in (value if isinstance(value, str) else self._text(value))
+
+    def _agreement(self, value: Any, parents: Sequence[dict[str, Any]]) -> int:
+        page = self._page
+        for parent in parents:
+            names = [key for key in parent if _names_title(key)]
+            if any(self._is_headline(parent[key]) for key in names):
+                return _NAMED
+            texts = [parent[key] for key in _ADDRESS_KEYS if isinstance(parent.get(key), str)]
+            if any(self._is_address(text) for text in texts):
+                return _NAMED
+            if any(isinstance(parent[key], (str, dict)) and parent[key] for key in names):
+                break  # another story
+        if page.descriptions:
+            start = _key(_plain(self._text(value)[:_MAX_START])[:1000])
+            if any(key in start for key in page.descriptions):
+                return _DESCRIBED
+        return 0
+
+    def _is_address(self, text: str) -> bool:
+        path = _path(text) or text.strip("/")
+        return len(path) >= _MIN_HEADLINE and any(path in own for own in self._page.paths)
+
+    def _is_headline(self, value: Any) -> bool:
+        if isinstance(value, dict):
+            return any(self._is_headline(part) for part in value.values() if isinstance(part, str))
+        if not isinstance(value, str) or len(value) > _MAX_HEADLINE:
+            return False
+        key = _key(_plain(value))
+        return len(key) >= _MIN_HEADLINE and any(
+            key in headline or (headline in key and len(key) < 2 * len(headline))
+            for headline in self._page.headlines
+        )
+
+    def _article_text(self, value: Any) -> str:
+        parts = value if isinstance(value, list) else [value]
+        paragraphs = [text for part in parts if (text := _plain(self._text(part)))]
+        text = "\n\n".join(paragraphs)
+        return "" if len(_CODE.findall(text)) > _MAX_CODE_SHARE * len(text) else text
+
+    def _text(self, value: Any, depth: int = _MAX_DEPTH) -> str:
+        """Return the text of a rich text value: a string, an object or a list of either."""
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list) and depth:
+            return _joined([self._text(part, depth - 1) for part in value])
+        return self._text_of_object(value, depth) if isinstance(value, dict) and depth else ""
+
+    def _text_of_object(self, value: dict[str, Any], depth: int) -> str:
+        if isinstance(reference := value.get("__ref"), str):
+            return self._text(self._references.get(reference), depth - 1)
+        kind = (
+            value.get("type")
+            or value.get("_type")
+            or value.get("blockName")
+            or value.get("__typename")
+        )
+        if isinstance(kind, str) and _NO_TEXT.match(kind):
+            return ""
+        for key in _TEXT_KEYS:
+            if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
+                return text
+        return max((part for part in value.values() if _is_sentence(part)), key=len, default="")
+
+
+@lru_cache(maxsize=4096)
+def _names_title(key: str) -> bool:
+    return _TITLE_KEY.search(key) is not None
+
+
+@lru_cache(maxsize=4096)
+def _names_other_stories(key: str) -> bool:
+    return _OTHER_STORIES.search(key) is not None
+
+
+def _is_sentence(value: Any) -> bool:
+    return isinstance(value, str) and len(value) >= 40 and " " in value.strip()
+
+
+def _may_be_article(value: Any) -> bool:
+    if isinstance(value, list):
+        return len(value) > 1 and not _are_stories(value)
+    return isinstance(value, str) and len(value) >= MIN_CHARS / 3
+
+
+def _are_stories(values: Sequence[Any]) -> bool:
+    """Return whether the objects *values* are stories with a title and an address each."""
+    stories = sum(
+        isinstance(value, dict)
+        and not _ADDRESS_KEYS.isdisjoint(value)
+        and any(map(_names_title, value))
+        for value in values
+    )
+    return 2 * stories >= len(values)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Join the texts of a list: runs of a paragraph, or paragraphs, which end like sentences."""
+    joined = ""
+    for text in texts:
+        ends = joined and _SENTENCE_END.search(joined) and not text[:1].isspace()
+        joined += f"\n\n{text}" if ends and text else text
+    return joined
+
+
+def _plain(text: str) -> str:
+    """Return the plain text of HTML, escaped HTML or text, paragraphs separated by blank lines."""
+    if _ESCAPED_TAG.search(text) and not _TAG.search(text):
+        text = html.unescape(text)
+    if _TAG.search(text):
+        try:
+            document = parse_document(f"<body>{text}</body>", media=False)
+        except DocumentError:
+            return ""
+        return render(document, [0], boilerplate(document, [0], None))
+    text = _SHORTCODE.sub("", html.unescape(text) if "&" in text else text)
+    return "\n\n".join(line for line in map(squeeze, text.splitlines()) if line)

@@ -1,0 +1,177 @@
+"""Data of a page in its scripts and attributes, where frameworks put it.
+
+JSON scripts (Next.js, SvelteKit, JSON-LD), assignments (Fusion, Apollo, Redux), arguments of a
+function (Nuxt 2), flat lists with references (Nuxt 3, SvelteKit), streams of rows (Next.js) and
+properties of components.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from newscrawl.fields import Name, join_surrogates, parse_json_ld, read_literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.document.document import Document
+
+_MIN_SCRIPT, _MAX_SCRIPT = 200, 4_000_000
+_MAX_LITERALS = 60  # of a script
+_DECODER = json.JSONDecoder(strict=False)
+_LITERAL = re.compile(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
+_FUNCTION = re.compile(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
+_ARGUMENTS = re.compile(r"[\s;}]*+\)?+\s*+(?=\()")
+_STREAM = "__next_f"
+_STREAM_PUSH = re.compile(r"\.push\(\s*(?=\[)")
+_STREAM_ROW = re.compile(rb"([0-9a-f]+):(?:T([0-9a-f]+),)?")
+_STREAM_REFERENCE = re.compile(r'"\$([0-9a-f]+)"')
+
+
+def script_values(document: Document, wanted: Iterable[str]) -> Iterator[Any]:
+    """Yield the values in scripts and attributes of *document* that contain one of *wanted*."""
+    stream: list[str] = []
+    for attributes, text in document.scripts((_STREAM, *wanted)):
+        if _STREAM in text:
+            stream += _pushed(text)
+        elif _MIN_SCRIPT <= len(text) <= _MAX_SCRIPT:
+            yield from parse_json_ld(text) if "json" in attributes.lower() else _literals(text)
+    joined = "".join(stream)
+    if any(part in joined for part in wanted):
+        yield from _stream_values(joined)
+    for value in document.data_attributes():
+        if any(part in value for part in wanted):
+            yield from parse_json_ld(value)
+
+
+def expanded(value: Any) -> Any:
+    """Return *value* with its references resolved if it is a list with references (devalue)."""
+    if not (isinstance(value, list) and len(value) > 2 and _has_references(value[0], len(value))):
+        return value
+    known: dict[int, Any] = {}
+    with suppress(RecursionError):
+        return _expand(value, 0, known)
+    return known.get(0, value)
+
+
+def _has_references(first: Any, size: int) -> bool:
+    parts = list(first.values()) if isinstance(first, dict) else first
+    if isinstance(parts, list) and parts and isinstance(parts[0], str):
+        parts = parts[1:]
+    return (
+        isinstance(parts, list)
+        and bool(parts)
+        and all(isinstance(part, int) and -8 < part < size for part in parts)
+    )
+
+
+def _expand(flat: Sequence[Any], place: Any, known: dict[int, Any]) -> Any:
+    if not isinstance(place, int) or not 0 <= place < len(flat):
+        return None
+    if place in known:
+        return known[place]
+    value = flat[place]
+    if isinstance(value, dict):
+        known[place] = {}
+        known[place].update((key, _expand(flat, part, known)) for key, part in value.items())
+    elif isinstance(value, list) and value and isinstance(value[0], str):  # a type and its content
+        known[place] = None
+        known[place] = _expand(flat, value[1], known) if len(value) > 1 else None
+    elif isinstance(value, list):
+        known[place] = []
+        known[place] += [_expand(flat, part, known) for part in value]
+    else:
+        known[place] = value
+    return known[place]
+
+
+def _literals(text: str) -> Iterator[Any]:
+    """Yield the objects, lists and strings that a script assigns or passes to a function."""
+    function = _FUNCTION.search(text)
+    if function is not None:
+        names = [name.strip() for name in function[1].split(",")]
+        value, end = read_literal(text, function.end())
+        arguments: Any = []
+        if (call := _ARGUMENTS.match(text, end)) is not None:
+            with suppress(ValueError):
+                arguments, _ = read_literal(text, call.end())
+        yield _with_names(value, dict(zip(names, arguments, strict=False)))
+        return
+    start = 0
+    for _ in range(_MAX_LITERALS):
+        found = _LITERAL.search(text, start)
+        if found is None:
+            break
+        start = found.end()
+        try:
+            value, start = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            with suppress(ValueError):
+                value, start = read_literal(text, start)
+                yield unquote(value) if isinstance(value, str) and value[:3] == "%7B" else value
+        else:
+            yield value
+
+
+def _with_names(value: Any, names: dict[str, Any], depth: int = 60) -> Any:
+    """Return *value* with the identifiers *names* replaced."""
+    if isinstance(value, Name):
+        return names.get(value)
+    if isinstance(value, dict) and depth:
+        return {key: _with_names(part, names, depth - 1) for key, part in value.items()}
+    if isinstance(value, list) and depth:
+        return [_with_names(part, names, depth - 1) for part in value]
+    return value
+
+
+def _pushed(text: str) -> Iterator[str]:
+    for push in islice(_STREAM_PUSH.finditer(text), _MAX_LITERALS):
+        with suppress(ValueError):
+            pushed, _ = read_literal(text, push.end())
+            yield from (part for part in pushed if isinstance(part, str))
+
+
+def _stream_values(stream: str) -> Iterator[Any]:
+    """Yield the values of the rows of a stream of server components."""
+    data = join_surrogates(stream).encode()
+    texts: dict[str, str] = {}
+    lines: list[str] = []
+    place = 0
+    while (row := _STREAM_ROW.match(data, place)) is not None:
+        if row[2]:
+            place = row.end() + int(row[2], 16)
+            texts[row[1].decode()] = data[row.end() : place].decode(errors="replace")
+        else:
+            end = data.find(b"\n", row.end())
+            end = len(data) if end < 0 else end
+            lines.append(data[row.end() : end].decode(errors="replace"))
+            place = end + 1
+    for line in lines:
+        if line[:1] in {"[", "{"}:
+            resolved = _STREAM_REFERENCE.sub(
+                lambda found: json.dumps(texts[found[1]]) if found[1] in texts else found[0], line
+            )
+            with suppress(RecursionError):
+                yield from map(_element, parse_json_ld(resolved))
+
+
+def _element(value: Any) -> Any:
+    """Return *value* with its React elements as objects."""
+    if isinstance(value, dict):
+        return {key: _element(part) for key, part in value.items()}
+    if not isinstance(value, list):
+        return value
+    if len(value) >= 4 and value[0] == "$" and isinstance(value[3], dict):
+        properties = {key: _element(part) for key, part in value[3].items()}
+        return {"type": value[1] if isinstance(value[1], str) else "", **properties}
+    return [_element(part) for part in value]
+
+
+def nested_values(text: str) -> Sequence[Any]:
+    """Return the values of JSON in a string, if any."""
+    return parse_json_ld(text) if text[:1] in {"{", "["} else ()

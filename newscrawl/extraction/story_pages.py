@@ -1,0 +1,92 @@
+"""Stories on several pages, joined into one article."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from newscrawl.fields import BARRIERS
+from newscrawl.text import folded_words, weighted_length
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from newscrawl.items import Article
+
+MAX_PAGES: Final = 20
+"""Pages of a story that are joined."""
+MIN_NEW_TEXT: Final = 40
+"""Weighted characters that a further page adds at least."""
+MIN_COMMON_WORDS: Final = 0.6
+"""Share of the words of the shorter title that both pages have."""
+
+
+async def join_pages(article: Article, read: Callable[[str], Awaitable[Article | None]]) -> None:
+    """Append the further pages of the story *article*, in order.
+
+    *read* returns the article of a URL, None if it cannot be read: then the URL stays in
+    ``next_pages``. A page with another title, or without new text, ends the story.
+    """
+    seen = {article.url}
+    while article.next_pages and article.pages < MAX_PAGES:
+        for url in article.next_pages:
+            page = None if url in seen else await read(url)
+            seen.add(url)
+            if page is not None and append_page(article, page):
+                break
+        else:
+            article.next_pages = article.next_pages if page is None else ()
+            return
+
+
+def append_page(article: Article, page: Article) -> bool:
+    """Append *page* to *article*; return False if it is no further page of the story."""
+    is_story = page.kind != "index" and page.evidence["kind"].source not in BARRIERS
+    if not is_story or not _is_same_story(article, page):
+        return False
+    own, other = article.body.split("\n\n"), page.body.split("\n\n")
+    new = _new_parts(own, other)
+    if weighted_length("".join(new)) < MIN_NEW_TEXT:
+        return False
+    article.next_pages = page.next_pages
+    if set(own) <= set(other) and not page.next_pages:  # a view of the whole story
+        article.body = page.body
+        for name in ("body_markdown", "body_html", "links", "images"):
+            setattr(article, name, getattr(page, name))
+        return True
+    article.pages += 1
+    article.body = "\n\n".join([*own, *new])
+    for name, separator in (("body_markdown", "\n\n"), ("body_html", "\n")):
+        first, following = getattr(article, name), getattr(page, name)
+        if first and following:
+            parts = first.split(separator)
+            setattr(
+                article,
+                name,
+                separator.join([*parts, *_later_parts(parts, following.split(separator))]),
+            )
+    for name in ("links", "images"):
+        first, following = getattr(article, name), getattr(page, name)
+        if first is not None:
+            first.extend(value for value in following or () if value not in first)
+    return True
+
+
+def _is_same_story(article: Article, page: Article) -> bool:
+    if page.canonical_url and page.canonical_url in (article.canonical_url, article.url):
+        return True
+    own, other = (
+        {w for w in folded_words(a.title or "") if not w.isdigit()} for a in (article, page)
+    )
+    return len(own & other) >= MIN_COMMON_WORDS * min(len(own), len(other))
+
+
+def _new_parts(own: Sequence[str], other: Sequence[str]) -> list[str]:
+    seen = set(own)
+    return [part for part in other if part not in seen]
+
+
+def _later_parts(own: Sequence[str], other: Sequence[str]) -> Sequence[str]:
+    """Return *other* without its first parts that are in *own*."""
+    seen = set(own)
+    start = next((place for place, part in enumerate(other) if part not in seen), len(other))
+    return other[start:]

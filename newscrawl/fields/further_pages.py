@@ -1,0 +1,181 @@
+"""Links to the rest of a story on several pages: its next page, or a view of the whole story.
+
+The address decides, independent of the language: it is that of the page itself but for the number
+of the page. The link must say so too: ``rel=next``, the number as its text, a class name, an arrow or
+a word, close to the text of the story.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl, urljoin, urlsplit
+
+from newscrawl.document.document import rows_between
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from newscrawl.document.document import Document
+
+    #: path and parameters without the number of the page
+    Address = tuple[str, tuple[tuple[str, str], ...]]
+
+_TEXTS_BEFORE: Final = 40
+_TEXTS_AFTER: Final = 80
+"""Texts before and after a story among which its page numbers are."""
+_MAX_LABEL: Final = 40
+
+# Parameters that number pictures, comments and list pages.
+_OTHER: Final = re.compile(
+    r"(?:c|comments?|replies|reply)[-_]?(?:page|p)?|(?:image|img|photo|foto|pic|picture|slide|bild|galler[yi]|galerie"
+    r"|diapo|video|ad|v|ver|lang|id)\w*",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\d{1,2}")
+_NUMBERED_PATH: Final = re.compile(
+    r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
+    re.IGNORECASE,
+)
+_LAST_WORD: Final = re.compile(r"[-_/,.]([^\W\d_]{1,8})$")
+_OTHER_WORD: Final = re.compile(
+    r"comments?|image|photo|foto|slide|bild|gallery|galerie", re.IGNORECASE
+)
+_WHOLE_VALUE: Final = re.compile(
+    r"all|alle|alles|full|fulltext|whole|complete|komplett\w*|single\w*|one-?page|tout|todo|print",
+    re.IGNORECASE,
+)
+_WHOLE_PATH: Final = re.compile(
+    r"/(?:all|full|single(?:-?page)?|one-?page|complete|komplett(?:ansicht)?|view-?all|seite-alles|print)$",
+    re.IGNORECASE,
+)
+_NEXT_NAME: Final = re.compile(
+    r"(?:^|[\s_-])(?:next|forward)(?:$|[\s_-])|(?<![a-z])nextpage", re.IGNORECASE
+)
+_NEXT_LABEL: Final = re.compile(
+    r"[»›→>▶⟩→]+|.{0,20}\b(?:next|continued?|weiter\w*|n[äa]chste|suivante?|suite|siguiente|pr[óo]xima|seguinte|successiva"
+    r"|avanti|volgende|nästa|neste|næste|seuraava|nast[ęe]pna|další|ďalšia|következő|următoarea|sonraki|επόμενη|следующая"
+    r"|далее|наступна)\b.{0,20}|.{0,10}(?:次|下一|다음|التالي|הבא|بعدی|अगला|ถัดไป).{0,10}",
+    re.IGNORECASE,
+)
+
+
+def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tuple[str, ...]:
+    """Return the URLs at which the story at *url* may continue, in the order of trial.
+
+    *roots* are those of its body. A view of the whole story comes first, then the next page; nothing
+    without a next page.
+    """
+    bases = (link.get("href") for link in document.statements if link.tag == "base")
+    try:
+        base = urljoin(url, next(bases, ""))
+        own = _splits(url)
+    except ValueError:  # no address, or one with too many parameters
+        return ()
+    following, whole = [], []
+    for href, label, is_next in _links(document, roots):
+        try:
+            target = urljoin(base, href)
+            splits = _splits(target)
+        except ValueError:
+            continue
+        if urlsplit(target).netloc != urlsplit(url).netloc:
+            continue
+        if _follows(own, splits, label, is_next=is_next):
+            following.append(target)
+        elif is_next is False and _is_whole(url, target):
+            whole.append(target)
+    return tuple(dict.fromkeys([*whole[:1], *following[:1]])) if following else ()
+
+
+def _links(document: Document, roots: Sequence[int]) -> Iterator[tuple[str, str, bool | None]]:
+    """Yield address and text of links, and whether they are named as leading to the next page.
+
+    None: the head of the page says so.
+    """
+    named = set()
+    for link in document.statements:
+        if "next" not in link.get("rel").lower().split():
+            continue
+        if link.tag == "link":
+            yield link.get("href"), "", None
+        elif link.tag == "a":
+            named.add(link.row)
+    texts = document.text_rows
+    first, last = min(roots), max(document.end[root] for root in roots)
+    before = rows_between(texts, 0, first)[-_TEXTS_BEFORE:]
+    after = rows_between(texts, last, len(document))[:_TEXTS_AFTER]
+    start, stop = min(before, default=first), max(after, default=last)
+    hrefs = document.attributes["href"]
+    for row in document.rows_of("a"):
+        if start <= row <= stop + 1 and row in hrefs:
+            label = squeeze(document.shown_text(row))
+            is_named = row in named or any(
+                _NEXT_NAME.search(name) for name in _names(document, row)
+            )
+            if is_named or 0 < len(label) <= _MAX_LABEL:
+                yield hrefs[row].strip(), label, is_named
+
+
+def _names(document: Document, row: int) -> Iterable[str]:
+    rows = (row, document.parent[row])
+    return (
+        names[r]
+        for names in (document.attributes["class"], document.attributes["id"])
+        for r in rows
+        if r in names
+    )
+
+
+def _splits(url: str) -> dict[Address, int | None]:
+    """Return the readings of *url* as the page of a story, with its number, None without one."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    pairs = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=20)
+    query = tuple(sorted(pairs))
+    splits: dict[Address, int | None] = {(path, query): None}
+    for place, (name, value) in enumerate(query):
+        if _NUMBER.fullmatch(value) and not _OTHER.fullmatch(name):
+            splits[path, query[:place] + query[place + 1 :]] = int(value)
+    if found := _NUMBERED_PATH.fullmatch(path):
+        base, end = found["base"], found["end"] or ""
+        word = _LAST_WORD.search(base)
+        if not _OTHER_WORD.search(f"{found['word']} {word[1] if word else ''}"):
+            # Also without a word for "page".
+            for path_of_story in (base, _LAST_WORD.sub("", base)):
+                splits[path_of_story + end, query] = int(found["number"])
+    return splits
+
+
+def _follows(
+    own: dict[Address, int | None],
+    other: dict[Address, int | None],
+    label: str,
+    *,
+    is_next: bool | None,
+) -> bool:
+    for address in own.keys() & other.keys():
+        here, there = own[address], other[address]
+        if there is None:
+            continue
+        number = (1 if here is None else here) + 1
+        is_named = is_next or is_next is None or _NEXT_LABEL.fullmatch(label) is not None
+        if there == number and (is_named or label == str(number)):
+            return True
+        # Pages are counted from zero.
+        if here in (None, 0) and there == 1 and (is_named or label == "2"):
+            return True
+    return False
+
+
+def _is_whole(url: str, target: str) -> bool:
+    own, other = urlsplit(url), urlsplit(target)
+    path = own.path.rstrip("/")
+    if other.path.rstrip("/") == path:
+        pairs = set(parse_qsl(other.query, max_num_fields=20)) - set(
+            parse_qsl(own.query, max_num_fields=20)
+        )
+        return len(pairs) == 1 and _WHOLE_VALUE.fullmatch(pairs.pop()[1]) is not None
+    rest = other.path.rstrip("/").removeprefix(path)
+    return _WHOLE_PATH.fullmatch(rest) is not None

@@ -1,0 +1,237 @@
+"""Pages that a site shows in place of a story: for consent, a bot check, a login, or no text at all.
+
+The evidence is independent of the language where possible: addresses, names in markup, scripts of
+consent platforms and bot checks, forms. A page is only looked at if it has little text outside of
+links, and never if it declares an article.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, Literal, get_args
+from urllib.parse import unquote, urlsplit
+
+from newscrawl.text import weighted_length
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from newscrawl.document.document import Document
+
+Barrier = Literal["challenge", "consent", "login", "needs_js"]
+"""Kind of page in place of a story."""
+BARRIERS: Final[frozenset[str]] = frozenset(get_args(Barrier))
+BARRIER_CONFIDENCE: Final = 0.9
+"""Confidence that a page with such evidence is no article; set by hand."""
+
+# Weighted characters of a page outside of links, and in links.
+_MAX_CONSENT: Final = 8000
+_MAX_BESIDE_CONSENT: Final = 600
+_MAX_CHALLENGE: Final = 1500
+_MAX_FORM: Final = 600
+_MAX_EMPTY: Final = 300
+_MAX_LINK_CHARS: Final = 1500
+_MAX_FORM_LINK_CHARS: Final = 500
+# Weighted characters of an extracted text that may be a story.
+_MIN_BODY: Final = 140
+# Characters of a notice that scripts are needed.
+_MIN_NOTICE: Final = 15
+# Bytes of a page of a bot check, with its script.
+_MAX_CHALLENGE_SIZE: Final = 128 * 1024
+_MIN_CONSENT_SHARE: Final = 0.5
+#: characters of text for each word about cookies and consent
+_CONSENT_DENSITY: Final = 160
+
+_CHALLENGE: Final = re.compile(
+    rb"_cf_chl_|cf-browser-verification|cf-challenge|challenge-form|cf-im-under-attack|cf-error-details"
+    rb"|/cdn-cgi/challenge-platform/h/|captcha-delivery\.com|sec-if-cpt|sec-cpt|/_sec/cp_challenge|bm-verify"
+    rb"|errors\.edgesuite\.net|px-captcha|captcha\.px-c(?:dn|loud)|_pxBlock|_Incapsula_Resource|Incapsula incident"
+    rb"|AwsWafIntegration|gokuProps|awswaf\.com|aws-waf|sucuri_cloudproxy|ddos-guard|anubis_challenge"
+    rb"|within\.website/x/cmd|_vercel/challenge|perfdrive\.com|ssConf|__qrator|_fs-ch-|/TSPD/|bobcmn"
+    rb"|acw_sc__v|x5secdata|_waf_|KPSDK|/\.well-known/(?:captcha|challenge)",
+    re.IGNORECASE,
+)
+_CHALLENGE_HEADERS: Final = (
+    "cf-mitigated",
+    "x-datadome",
+    "x-amzn-waf-action",
+    "x-vercel-mitigated",
+)
+# Parts of bot checks that forms for comments and newsletters have, too.
+_CAPTCHA: Final = re.compile(rb"captcha|turnstile|arkoselabs|geetest|altcha", re.IGNORECASE)
+# A script that sets a cookie and loads the page again.
+_SETS_COOKIE: Final = re.compile(rb"document\.cookie\s*=")
+_LOADS_AGAIN: Final = re.compile(
+    rb"location\.(?:reload|replace|assign)\s*\(|location(?:\.href)?\s*=[^=]|\.submit\s*\("
+)
+_PASSWORD: Final = re.compile(
+    rb"<input\b[^>]{0,500}?(?:type=[\"']?password|autocomplete=[\"']?(?:username|current-password))"
+    rb"|<form\b[^>]{0,500}?action=[\"']?[^\"'>]{0,200}?(?:log-?in|sign-?in|/auth|/sso|/session)",
+    re.IGNORECASE,
+)
+_CONSENT_NAME: Final = re.compile(
+    r"cookie|consent|onetrust|gdpr|dsgvo|rgpd|lgpd|privacy|didomi|usercentrics|sp_message|sourcepoint"
+    r"|qc-cmp|truste|trustarc|cybot|klaro|iubenda|osano|borlabs|complianz|pur-?abo|(?:^|[\s_-])cmp",
+    re.IGNORECASE,
+)
+_CONSENT_SCRIPT: Final = re.compile(
+    rb"sourcepoint|sp-prod\.net|privacy-mgmt\.com|cookielaw\.org|onetrust|didomi|usercentrics|quantcast"
+    rb"|consensu\.org|consentmanager|trustarc|cookiebot|iubenda|inmobi.{0,20}cmp|fundingchoices|[/.-]cmp[/.-]"
+    rb"|[/.-]consent[/.-]",
+    re.IGNORECASE,
+)
+_COOKIES: Final = (
+    r"cookie|gdpr|dsgvo|rgpd|rodo|lgpd|куки|クッキー|쿠키|كوكي|ملفات تعريف|کوکی|कुकी|คุกกี้|ciastecz|evästee|kolači|piškotk"
+    r"|küpsis|slapuk|sīkdat|kakor|çerez|vafrak|sütik?\b|עוגיות"
+)
+_CONSENT: Final = (
+    r"consen[ts]|einwillig|zustimm|toestem|samtyck|samtykk|suostumus|zgod|souhlas|súhlas|hozzájárul|rıza"
+    r"|согласи|съгласи|згод|συγκατάθεσ|consimț|privol|nõusolek|sutikim|piekriš|同意|동의|موافق|رضایت|सहमति|ยินยอม|הסכמה"
+    r"|privacy|datenschutz|privacid|confidentialit|prywatno|конфиденц|隐私|隱私|プライバシー|개인정보|خصوصي"
+)
+_CONSENT_WORDS: Final = re.compile(f"{_COOKIES}|{_CONSENT}")
+_CONSENT_PART: Final = re.compile(
+    r"(?:cookie-?)?(?:consent|wall)|cookies?|privacy-?(?:gate|wall|center)|myprivacy|gdpr|dsgvo|guce|cmp|pur"
+)
+_LOGIN_PART: Final = re.compile(
+    r"log-?(?:in|on)|sign-?(?:in|up)|auth(?:enticate|entication|orize)?|sso|oauth2?|accounts?|register"
+    r"|registration|subscribe|abo|paywall|anmeld(?:en|ung)|connexion|inloggen|logowanie|iniciar-sesion|accedi|entrar"
+)
+_TAG: Final = re.compile(rb"<style[^<]{0,5000}</style>|<[^<>]{0,5000}>", re.IGNORECASE)
+_APP_ROOT: Final = re.compile(
+    r"root|app|__next|__nuxt|___gatsby|svelte|main-?app|application|mount"
+)
+
+
+def find_barrier(
+    document: Document, features: Mapping[str, float], url: str | None = None, *, body: str = ""
+) -> Barrier | None:
+    """Return what the page at *url* shows in place of a story, None for a page of another kind.
+
+    *features*: see :func:`~newscrawl.fields.kind.kind_features.kind_features`; *body*: extracted text.
+    """
+    links = document.link_chars(0)
+    prose = document.chars(0) - links
+    has_text = weighted_length(body) >= _MIN_BODY
+    is_story = has_text and features.get("date_kind", 0.0) > 0  # with a date on the page
+    is_declared = features["article_data"] > 0 or features["declared"] > 0
+    if prose > _MAX_CONSENT or is_story or is_declared:
+        return None
+    source = document.source
+    is_form = prose <= _MAX_FORM and links <= _MAX_FORM_LINK_CHARS
+    if prose <= _MAX_CHALLENGE and links <= _MAX_LINK_CHARS and len(source) <= _MAX_CHALLENGE_SIZE:
+        if _CHALLENGE.search(source):
+            return "challenge"
+        checks = _CAPTCHA.search(source) or (prose <= _MAX_EMPTY and _checks_by_cookie(source))
+        if is_form and checks and not _PASSWORD.search(source):
+            return "challenge"
+    is_other_text = has_text and not _is_about_consent(body.lower())
+    if (
+        links <= _MAX_LINK_CHARS
+        and not is_other_text
+        and _asks_for_consent(document, prose, links, url)
+    ):
+        return "consent"
+    if is_form and _PASSWORD.search(source) and _shows_input(document):
+        return "login"
+    is_empty = prose <= _MAX_EMPTY and not has_text
+    return "needs_js" if is_empty and _is_empty_app(document) else None
+
+
+def is_challenge(headers: Mapping[str, object], body: bytes) -> bool:
+    """Return whether a page with an error status belongs to a bot check, by its start."""
+    if any(name in headers for name in _CHALLENGE_HEADERS):
+        return True
+    return any(pattern.search(body) for pattern in (_CHALLENGE, _CAPTCHA)) or _checks_by_cookie(
+        body
+    )
+
+
+def gate_of(requested: str, final: str) -> Barrier | None:
+    """Return the kind of gate at the URL *final*, to which the URL *requested* redirects.
+
+    None if it is another page: gates have names such as ``consent`` or ``login``, or their address
+    contains the one to return to.
+    """
+    before, after = urlsplit(requested), urlsplit(final)
+    if before.path == after.path:
+        return None
+    names = [*(after.hostname or "").split(".")[:-2], *after.path.lower().strip("/").split("/")]
+    parts = [name.partition(".")[0] for name in names]
+    if any(map(_CONSENT_PART.fullmatch, parts)):
+        return "consent"
+    if any(map(_LOGIN_PART.fullmatch, parts)):
+        return "login"
+    back = f"{before.path}?{before.query}" if before.query else before.path
+    returns = len(back) > 1 and back in unquote(unquote(after.query))
+    if not returns:
+        return None
+    return (
+        "login" if re.search(r"login|signin|auth|account|abo|subscri", final.lower()) else "consent"
+    )
+
+
+def _checks_by_cookie(source: bytes) -> bool:
+    sets_cookie = len(source) <= 64 * 1024 and _SETS_COOKIE.search(source)
+    return bool(sets_cookie and _LOADS_AGAIN.search(source))
+
+
+def _asks_for_consent(document: Document, prose: float, links: float, url: str | None) -> bool:
+    marked = sum(document.chars(row) - document.link_chars(row) for row in _marked_rows(document))
+    if marked >= _MIN_CONSENT_SHARE * prose > 0 and prose - marked <= _MAX_BESIDE_CONSENT:
+        return True
+    platform = any(
+        _CONSENT_SCRIPT.search(attributes.encode()) for attributes, _ in document.scripts()
+    )
+    if max(prose, links) <= _MAX_EMPTY and platform and not _has_app_root(document):
+        return True
+    has_controls = any(document.rows_of(tag) for tag in ("button", "form", "input"))
+    named = url is not None and gate_of("", url) == "consent"
+    if links > prose or not (has_controls or named):
+        return False
+    # The dialog of a page with another text does not count.
+    apart = list(_marked_rows(document)) if prose - marked > _MAX_BESIDE_CONSENT else []
+    inside = {row for top in apart for row in range(top, document.end[top])}
+    rows = [row for row in document.text_nodes() if row not in inside]
+    text = " ".join(document.text[row] for row in rows).lower()
+    is_known = named or platform or marked > 0 or re.search(_COOKIES, text) is not None
+    return is_known and _is_about_consent(text)
+
+
+def _is_about_consent(text: str) -> bool:
+    """Return whether the lower case *text* has many words about cookies and consent."""
+    number = sum(1 for _ in _CONSENT_WORDS.finditer(text))
+    return number >= max(2, weighted_length(text) / _CONSENT_DENSITY)
+
+
+def _shows_input(document: Document) -> bool:
+    """Return whether an ``input`` is not in a hidden form."""
+    return any(not document.hidden[document.parent[row]] for row in document.rows_of("input"))
+
+
+def _marked_rows(document: Document) -> Iterator[int]:
+    """Yield the outermost elements that are named for consent, except the whole page."""
+    names = document.attributes["class"].items(), document.attributes["id"].items()
+    rows = sorted({row for found in names for row, name in found if _CONSENT_NAME.search(name)})
+    end = 0
+    for row in rows:
+        if row >= end and document.tag[row] not in ("html", "body"):
+            end = document.end[row]
+            yield row
+
+
+def _is_empty_app(document: Document) -> bool:
+    """Return whether scripts have to fill the page."""
+    parts = (part.partition(b"</noscript")[0] for part in document.source.split(b"<noscript")[1:])
+    without = [len(_TAG.sub(b"", b"<" + part).strip()) for part in parts]
+    asks = max(without, default=0) > _MIN_NOTICE
+    has_script = any(document.rows_of("script"))
+    return has_script and sum(without) <= _MAX_FORM and (asks or _has_app_root(document))
+
+
+def _has_app_root(document: Document) -> bool:
+    """Return whether an element is named as the root of an application, or has an own tag."""
+    named = document.attributes["id"].items()
+    return any(_APP_ROOT.fullmatch(name.lower()) for row, name in named) or any(
+        "-" in tag and document.chars(row) <= _MAX_EMPTY for row, tag in enumerate(document.tag)
+    )

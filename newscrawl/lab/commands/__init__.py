@@ -1,0 +1,1 @@
+"""The commands ``newscrawl evaluate`` and ``newscrawl train``."""

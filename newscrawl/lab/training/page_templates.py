@@ -1,0 +1,209 @@
+"""HTML templates of made pages: articles, teasers and sidebars in old layouts."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from random import Random
+
+    from newscrawl.lab.corpora.corpus import LabelledPage
+
+
+class LabelledStory(NamedTuple):
+    """Texts of a labelled page."""
+
+    title: str
+    paragraphs: list[str]
+    day: str
+    author: str
+
+    @classmethod
+    def of(cls, page: LabelledPage) -> LabelledStory:
+        """Return the texts of *page*; title and body must be labelled."""
+        paragraphs = [line for line in (page.body or "").splitlines() if line.strip()]
+        day = page.date.isoformat()[:10] if page.date else "2012-05-17"
+        return cls(page.title or "", paragraphs, day, next(iter(page.authors), ""))
+
+
+def stories_of(pages: Iterable[LabelledPage]) -> list[LabelledStory]:
+    """Return the texts of the pages with a labelled title and body."""
+    return [LabelledStory.of(page) for page in pages if page.title and page.body]
+
+
+_PARAGRAPH_FORMS = (
+    "<p>{0}</p>", "<p>{0}</p>", "<p>{0}</p>", "{0}<br><br>", "{0}<br><br>", "<div>{0}</div>",
+    "<div><p>{0}</p></div>", "<div><h3>{1}</h3><p>{0}</p></div>", "<div><span>19:04</span><p>{0}</p></div>",
+)  # fmt: skip
+"""Markup of a paragraph: {0} is the text, {1} a heading."""
+
+
+class PageTemplates:
+    """Random pages and page parts, with the texts of *stories*."""
+
+    def __init__(self, random: Random, stories: Sequence[LabelledStory]) -> None:
+        self.random = random
+        self._stories = stories
+
+    def chance(self, probability: float) -> bool:
+        """Return True with the given *probability*."""
+        return self.random.random() < probability
+
+    def story(self) -> LabelledStory:
+        """Return a random story."""
+        return self.random.choice(self._stories)
+
+    def stories(self, number: int) -> list[LabelledStory]:
+        """Return *number* random stories, possibly repeated."""
+        return self.random.choices(self._stories, k=number)
+
+    def page(self, main: str, title: str) -> bytes:
+        """Return a page with the content *main* and a *title*, in a table or in ``div`` elements."""
+        site = " ".join(self.story().title.split()[: self.random.randint(1, 4)])
+        full_title = self.random.choice(
+            (f"{title} | {site}", f"{site}: {title}", title, title, site)
+        )
+        head_title = escape(full_title if title else site)
+        left = self.links(self.random.randint(5, 40)) if self.chance(0.7) else ""
+        right = "".join(self.box() for _ in range(self.random.randint(0, 4)))
+        top, foot = self.links(self.random.randint(3, 15)), self.links(self.random.randint(0, 12))
+        foot += f"<p>&copy; 2008 {escape(' '.join(self.sentences(2)))}</p>"
+        logo_form = self.random.choice(
+            ("<h1><a href='/'>{}</a></h1>", "<a href='/'>{}</a>", "<b>{}</b>")
+        )
+        logo = logo_form.format(escape(site))
+        if self.chance(0.5):
+            columns = "".join(f"<td>{part}</td>" for part in (left, main, right) if part)
+            body = f"<table><tr><td>{logo}{top}</td></tr></table><table><tr>{columns}</tr></table>{foot}"
+        else:
+            columns = "".join(f"<div>{part}</div>" for part in (left, main, right) if part)
+            body = f"<div>{logo}{top}</div>{columns}<div>{foot}</div>"
+        head = f"<title>{head_title}</title>" if self.chance(0.8) else ""
+        return f"<html><head>{head}</head><body>{body}</body></html>".encode()
+
+    def article(self, story: LabelledStory) -> str:
+        """Return *story*, complete or cut, followed by links, boxes and comments."""
+        number = self.random.choice((1, 1, 2, 3, 4, 6, 1000, 1000, 1000))
+        paragraphs = story.paragraphs[:number]
+        form = self.random.choice(_PARAGRAPH_FORMS)
+        text = "".join(
+            form.format(escape(paragraph), escape(self.label())) for paragraph in paragraphs
+        )
+        parts = [
+            self.heading(escape(story.title), linked=self.chance(0.2)),
+            self.byline(story) if self.chance(0.7) else "",
+            f"<div>{text}</div>",
+        ]
+        if self.chance(0.3):
+            parts.append(self.links(self.random.randint(2, 8)))
+        if self.chance(0.4):
+            parts.append(self.box())
+        if self.chance(0.3):
+            parts += [self.comment() for _ in range(self.random.randint(1, 15))]
+        return "".join(parts)
+
+    def index(self) -> str:
+        """Return the teasers of a home or section page, in one or several groups."""
+        parts = [self.heading(escape(self.label()))]
+        for _ in range(self.random.choice((1, 1, 2, 4))):
+            if self.chance(0.5):
+                parts.append(f"<h2>{escape(self.label())}</h2>")
+            parts.append(self.teasers(self.random.choice((1, 2, 4, 6, 8, 12, 16, 20))))
+        if self.chance(0.2):  # first paragraphs of blog entries
+            number = self.random.choice((1, 2, 3))
+            parts += [
+                self.entry(story, number) for story in self.stories(self.random.randint(4, 10))
+            ]
+        return "".join(parts)
+
+    def imprint(self, name: str) -> str:
+        """Return an imprint or an about page: undated prose, addresses, numbers."""
+        texts = [text for story in self.stories(3) for text in story.paragraphs]
+        start = self.random.randrange(max(len(texts), 1))
+        parts = [self.heading(escape(name))]
+        for text in texts[start : start + self.random.randint(2, 15)]:
+            tag, length = ("h3", 3) if self.chance(0.2) else ("p", 100)
+            parts.append(f"<{tag}>{escape(' '.join(text.split()[:length]))}</{tag}>")
+        for _ in range(self.random.randint(0, 4)):
+            number = self.random.randint(10_000, 9_999_999)
+            parts.append(f"<p>{escape(self.label())} {number}<br>{escape(self.label())}</p>")
+        return f"<div>{''.join(parts)}</div>"
+
+    def label(self) -> str:
+        """Return one or two words, as the name of a section or a page."""
+        return " ".join(self.story().title.split()[: self.random.randint(1, 2)])
+
+    def entry(self, story: LabelledStory, number: int) -> str:
+        """Return the first *number* paragraphs of *story* under its linked headline."""
+        text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in story.paragraphs[:number])
+        more = "<p><a href='/more'>&raquo;</a></p>"
+        return f"<div><h2><a href='/s'>{escape(story.title)}</a></h2>{self.byline(story)}{text}{more}</div>"
+
+    def heading(self, text: str, *, linked: bool = False) -> str:
+        """Return *text* as the main heading of a page."""
+        tag = self.random.choice(("h1", "h1", "h2", "h3", "b", "div", "p", "font"))
+        return f"<{tag}><a href='/x'>{text}</a></{tag}>" if linked else f"<{tag}>{text}</{tag}>"
+
+    def byline(self, story: LabelledStory) -> str:
+        """Return an element with date, author, both or neither."""
+        tag = self.random.choice(("p", "span", "div", "small"))
+        parts = [story.day if self.chance(0.8) else "", story.author if self.chance(0.6) else ""]
+        return f"<{tag}>{escape(' '.join(filter(None, parts)))}</{tag}>"
+
+    def links(self, number: int) -> str:
+        """Return *number* links of one or two words, as to sections or tags."""
+        names = [" ".join(story.title.split()[:2])[:24] for story in self.stories(number)]
+        form = self.random.choice(
+            (
+                "<li><a href='/{1}'>{0}</a></li>", "<a href='/{1}'>{0}</a> | ",
+                "<a href='/{1}'>{0}</a><br>", "<td><a href='/{1}'>{0}</a></td>",
+                "<p><a href='/{1}'>{0}</a></p>", "<div><a href='/{1}'>{0}</a></div>",
+            )
+        )  # fmt: skip
+        items = "".join(form.format(escape(name), place) for place, name in enumerate(names))
+        return (
+            f"<table><tr>{items}</tr></table>" if form.startswith("<td") else f"<div>{items}</div>"
+        )
+
+    def box(self) -> str:
+        """Return a box of a sidebar: teasers, links, a form or text."""
+        title = f"<h3>{escape(self.label())}</h3>"
+        contents: tuple[Callable[[], str], ...] = (
+            lambda: self.teasers(self.random.randint(3, 12)),
+            lambda: self.links(self.random.randint(5, 30)),
+            lambda: "<form><input name=q><input type=submit></form>",
+            lambda: f"<p>{escape(' '.join(self.sentences(3)))}</p>",
+        )
+        return title + self.random.choice(contents)()
+
+    def teasers(self, number: int) -> str:
+        """Return linked headlines of *number* stories, with or without excerpts."""
+        excerpt = self.random.choice((0, 0, 1, 1, 2))
+        dated, image = self.chance(0.4), self.chance(0.4)
+        tag = self.random.choice(("h2", "h3", "h4", "b", "span", "strong"))
+        box = self.random.choice(("li", "div", "tr", "article", "p", "div"))
+        items: list[str] = []
+        for story in self.stories(number):
+            text = " ".join(" ".join(story.paragraphs).split()[: 25 * excerpt])
+            inner = f"<{tag}><a href='/s/{len(items)}'>{escape(story.title)}</a></{tag}>"
+            inner = "<img src=1.jpg>" * image + inner + self.byline(story) * dated
+            inner += f"<p>{escape(text)}</p>" if text else ""
+            items.append(
+                f"<{box}><td>{inner}</td></{box}>" if box == "tr" else f"<{box}>{inner}</{box}>"
+            )
+        joined = "".join(items)
+        return f"<table>{joined}</table>" if box == "tr" else f"<div>{joined}</div>"
+
+    def comment(self) -> str:
+        """Return a reader's comment."""
+        story = self.story()
+        return f"<div>{self.byline(story)}<p>{escape(' '.join(self.sentences(2)))}</p></div>"
+
+    def sentences(self, number: int) -> list[str]:
+        """Return the first words of *number* random paragraphs."""
+        return [
+            " ".join(self.random.choice(story.paragraphs or [""]).split()[:20])
+            for story in self.stories(number)
+        ]

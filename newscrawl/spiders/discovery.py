@@ -1,0 +1,68 @@
+"""``DiscoverySpider``: lists the newest articles of sites without fetching them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator  # noqa: TC003  # scrapy-poet reads it
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.crawl.discovery.link_classifier import date_in_url
+from newscrawl.items import ListedArticle
+from newscrawl.spiders.sitelist import SitelistSpider
+
+if TYPE_CHECKING:
+    from newscrawl.crawl.discovery.site_plan import SitePlan
+    from newscrawl.crawl.discovery.target import Target
+    from newscrawl.crawl.history.page_history import ClassifiedEntries
+
+
+class DiscoverySpider(SitelistSpider):
+    """Yields a :class:`~newscrawl.items.ListedArticle` where ``sitelist`` requests an article.
+
+    Arguments are those of ``sitelist``. It neither reads nor writes the state of crawls.
+    """
+
+    name = "discover"
+    custom_settings: dict[str, Any] = {  # noqa: RUF012  # Scrapy declares it so
+        "ITEM_PIPELINES": {},
+        "NEWSCRAWL_SEGMENTS": "",
+        "NEWSCRAWL_SITE_LIMIT": 10_000,
+        "NEWSCRAWL_STATE": "",
+        "NEWSCRAWL_WARC": "",
+    }
+
+    def _spider_opened(self) -> None:
+        super()._spider_opened()
+        #: the first entry of each page, with the URL that lists it
+        self._listed: dict[str, dict[str, Any]] = {}
+
+    async def _add_articles(
+        self, plan: SitePlan, source: str, listed: list[dict[str, Any]], **options: Any
+    ) -> ClassifiedEntries:
+        for entry in listed:
+            self._listed.setdefault(entry["key"], {**entry, "source": source})
+        return await super()._add_articles(plan, source, listed, **options)
+
+    def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
+        for request in super()._next_requests(plan):
+            ticket = request.meta["newscrawl_ticket"]
+            target = plan.in_flight[ticket]
+            if target.role != "article":
+                yield request
+                continue
+            plan.close(ticket, accepted=True)
+            plan.accepted += 1
+            self.site_stats.count(plan.site.key, "article_count")
+            yield self._item(plan, target)
+
+    def _item(self, plan: SitePlan, target: Target) -> ListedArticle:
+        entry = self._listed[target.key]
+        changed = entry["changed"]
+        return ListedArticle(
+            url=target.url,
+            title=target.hints.get("title") or target.hints.get("link_text"),
+            date=target.hints.get("date") or date_in_url(target.url),
+            changed=changed and datetime.fromtimestamp(changed, UTC).isoformat(),
+            source=entry["source"],
+            site=plan.site.key,
+        )

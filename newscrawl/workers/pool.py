@@ -1,0 +1,209 @@
+"""Pool of worker processes that parse downloaded bytes.
+
+Each worker has its own pipes and is killed if a page hangs, crashes or exhausts the memory: such a
+page costs one ``WorkerError`` and one process, and no other page is affected.
+
+Pools of other packages share one queue between their workers. In pebble 5.2, a page that hangs in
+C code blocks all workers until it is killed; loky has no deadline per task and fails all pending
+tasks if a worker dies. ``multiprocessing`` imports the main script again in each worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
+
+from newscrawl.defaults import DEFAULTS, setting
+from newscrawl.workers.child import WorkerError, result_of, run_task
+from newscrawl.workers.fair_queue import FairQueue
+from newscrawl.workers.process import Limits, WorkerProcess
+from newscrawl.workers.site_budget import SiteBudget
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+
+    from newscrawl.workers.process import Answer
+
+
+class WorkerPool:
+    """Runs tasks in *workers* processes, one task per process at a time.
+
+    - *deadline*: seconds after which a task is aborted; 0: no deadline.
+    - *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
+    - *max_tasks*: tasks after which a process is replaced; 0: never.
+    - *site_seconds*: budget of a site (:class:`~newscrawl.workers.site_budget.SiteBudget`).
+    - *stats*: receives the counts of the pool.
+
+    With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
+    memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
+    (``SCRAPER_SLOT_MAX_ACTIVE_SIZE``).
+    """
+
+    _pools: ClassVar[WeakKeyDictionary[Crawler, WorkerPool]] = WeakKeyDictionary()
+
+    def __init__(
+        self,
+        workers: int = DEFAULTS["NEWSCRAWL_WORKERS"],
+        *,
+        deadline: float = DEFAULTS["NEWSCRAWL_DEADLINE"],
+        memory_limit: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"],
+        max_tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"],
+        site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"],
+        stats: StatsCollector | None = None,
+    ) -> None:
+        limits = Limits(deadline=deadline, memory=memory_limit, tasks=max_tasks)
+        self._workers = [WorkerProcess(limits) for _ in range(workers)]
+        # Without processes, one task at a time runs in a thread.
+        self._free: list[WorkerProcess | None] = [*self._workers] or [None]
+        self._stats = stats
+        self._budget = SiteBudget(site_seconds)
+        self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue()
+
+    @classmethod
+    def for_crawler(cls, crawler: Crawler) -> WorkerPool:
+        """Return the pool of *crawler*, which starts and stops with its spider.
+
+        Raises ``NotConfigured`` if Scrapy runs without asyncio, ``ValueError`` for an invalid
+        setting.
+        """
+        if crawler not in cls._pools:
+            cls._pools[crawler] = cls._from_crawler(crawler)
+        return cls._pools[crawler]
+
+    @classmethod
+    def from_settings(
+        cls, settings: BaseSettings, workers: int, stats: StatsCollector | None = None
+    ) -> WorkerPool:
+        """Return a pool of *workers* with the limits of *settings*, which counts in *stats*.
+
+        Raises ``ValueError`` for an invalid setting.
+        """
+        return cls(
+            workers,
+            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
+            memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+            max_tasks=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
+            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
+            stats=stats,
+        )
+
+    @classmethod
+    def _from_crawler(cls, crawler: Crawler) -> WorkerPool:
+        if not is_asyncio_available():
+            raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
+        pool = cls.from_settings(crawler.settings, setting(crawler.settings, "NEWSCRAWL_WORKERS"))
+        crawler.signals.connect(pool.start, signals.spider_opened)
+        crawler.signals.connect(pool.close, signals.spider_closed)
+        return pool
+
+    def start(self) -> None:
+        """Start the processes in the background instead of with their first tasks."""
+        for worker in self._workers:
+            worker.start()
+
+    async def call(
+        self, function: str, data: bytes, *, site: str = "", **plain: Any
+    ) -> dict[str, Any]:
+        """Return the result of *function* (``package.module:name``) for *data* and *plain*.
+
+        *plain* and the result are JSON values. The time of the task counts towards the budget of
+        *site*; tasks without one have no budget. Raises :class:`WorkerError`. Cancelling a call
+        kills the process that runs it.
+        """
+        worker = await self._worker_for(site)
+        if self._budget.is_exceeded(site):
+            self._release(worker, site, None)
+            raise WorkerError(f"{site} has used its worker time", "budget")
+        if worker is None:
+            return await self._call_in_thread(function, data, site, plain)
+        job = worker.submit(function, data, plain)
+        answer = self._answer(job, worker, site)
+        try:
+            return result_of(await answer)
+        except asyncio.CancelledError:
+            job.cancel()
+            worker.kill()
+            raise
+
+    async def _worker_for(self, site: str) -> WorkerProcess | None:
+        """Wait until it is the turn of *site*, and return its worker; None for the thread."""
+        turn: asyncio.Future[WorkerProcess | None] = asyncio.get_running_loop().create_future()
+        self._queue.push(site, turn)
+        self._assign()
+        try:
+            return await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # it had got a worker
+                self._release(turn.result(), site, None)
+            raise
+
+    def _assign(self) -> None:
+        """Give the free workers to the next tasks."""
+        while self._free and (waiting := self._queue.pop()):
+            site, turn = waiting
+            if turn.cancelled():
+                self._queue.finish(site, None)
+            else:
+                turn.set_result(self._free.pop(0))
+
+    def _release(self, worker: WorkerProcess | None, site: str, seconds: float | None) -> None:
+        """Make *worker* free after a task of *site* that took *seconds*; None if it did not run."""
+        self._queue.finish(site, seconds)
+        if seconds is not None:
+            self._budget.add(site, seconds)
+        self._free.append(worker)
+        self._assign()
+
+    async def _call_in_thread(
+        self, function: str, data: bytes, site: str, plain: dict[str, Any]
+    ) -> dict[str, Any]:
+        start = time.monotonic()
+        try:
+            return result_of(await run_in_thread(run_task, function, data, plain))
+        finally:
+            self._release(None, site, time.monotonic() - start)
+
+    def _answer(
+        self, job: Future[Answer], worker: WorkerProcess, site: str
+    ) -> asyncio.Future[Answer]:
+        """Return a future of the answer to *job*; release *worker* when it is done.
+
+        ``asyncio.wrap_future`` with a second callback would wake the event loop twice.
+        """
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Answer] = loop.create_future()
+        start = time.monotonic()
+
+        def finish() -> None:
+            # A process that was killed cannot tell its CPU time.
+            seconds = time.monotonic() - start
+            if not (job.cancelled() or job.exception()):
+                seconds = job.result().get("seconds", seconds)
+            self._release(worker, site, seconds)
+            if answer.done():  # cancelled
+                return
+            if error := job.exception():
+                answer.set_exception(error)
+            else:
+                answer.set_result(job.result())
+
+        job.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
+        return answer
+
+    async def close(self) -> None:
+        """Terminate all processes; active tasks fail with the reason ``crash``."""
+        if self._stats:
+            self._stats.set_value("newscrawl/worker/seconds", sum(self._budget.seconds.values()))
+            longest = max(self._budget.seconds.values(), default=0.0)
+            self._stats.set_value("newscrawl/worker/max_site_seconds", longest)
+        await asyncio.gather(*(run_in_thread(worker.close) for worker in self._workers))

@@ -1,0 +1,264 @@
+"""One worker process, seen from the pool: starts it, sends tasks, enforces deadlines."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import weakref
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import SimpleQueue
+from threading import Event, Lock, Thread
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any, Literal, cast
+
+from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
+from newscrawl.workers.fork_server import ForkServer, can_fork
+from newscrawl.workers.launch import START_DEADLINE, launch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from newscrawl.workers.launch import Process
+
+#: What a process loads before its first task: modules, and functions that load models.
+PRELOAD = ("newscrawl.workers.tasks:load_models",)
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Deadline (seconds) and memory (MB) of a task, and tasks per process; 0: no limit."""
+
+    deadline: float
+    memory: int
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    task: dict[str, Any]
+    data: bytes
+    future: Future[Answer]
+    take: Callable[[Any], object] | None
+
+
+class _Watchdog:
+    """Thread that kills a process after a deadline, one at a time.
+
+    ``threading.Timer`` would start a thread per task, a tenth of the crawler's CPU time per page.
+    This thread is not woken for a new deadline: it polls every *interval* seconds, which must not
+    exceed the shortest deadline, so it is never late.
+    """
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._lock = Lock()
+        #: monotonic time of the deadline, the process to kill, the event to set
+        self._due: tuple[float, Process, Event] | None = None
+        self._closed = Event()
+        self._thread = Thread(target=self._watch, name="newscrawl-watchdog", daemon=True)
+        self._thread.start()
+
+    @contextlib.contextmanager
+    def limit(self, process: Process, seconds: float) -> Iterator[Event]:
+        """Kill *process* unless the ``with`` block ends within *seconds* (0: no limit).
+
+        The yielded event is set if that happened.
+        """
+        expired = Event()
+        with self._lock:
+            self._due = (monotonic() + seconds, process, expired) if seconds else None
+        try:
+            yield expired
+        finally:
+            with self._lock:
+                self._due = None
+
+    def close(self) -> None:
+        """Stop the thread."""
+        self._closed.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._closed.wait(self._check()):
+            pass
+
+    def _check(self) -> float:
+        """Kill the process if its deadline has passed; return the seconds until the next check."""
+        with self._lock:
+            if self._due is None:
+                return self._interval
+            due, process, expired = self._due
+            remaining = due - monotonic()
+            if remaining > 0:
+                return min(remaining, self._interval)
+            self._due = None
+            expired.set()
+            process.kill()
+            return self._interval
+
+
+class WorkerProcess:
+    """A worker process, replaced when it dies, with a daemon thread that reads its answers."""
+
+    def __init__(self, limits: Limits, *preload: str) -> None:
+        self._limits = limits
+        self._preload = preload or PRELOAD
+        self._jobs: SimpleQueue[_Job | Literal["start", "stop"]] = SimpleQueue()
+        self._server: ForkServer | None = None
+        self._process: Process | None = None
+        self._killed: Process | None = None
+        self._served = 0
+        self._closed = False
+        self._watchdog = _Watchdog(min(limits.deadline or START_DEADLINE, START_DEADLINE))
+        self._thread = Thread(target=self._work, name="newscrawl-worker", daemon=True)
+        self._thread.start()
+
+    def start(self) -> None:
+        """Start the process in the background."""
+        self._jobs.put("start")
+
+    def submit(
+        self,
+        function: str,
+        data: bytes,
+        plain: dict[str, Any],
+        take: Callable[[Any], object] | None = None,
+    ) -> Future[Answer]:
+        """Call *function* in the process; return a future of the answer.
+
+        With *take* the function yields answers
+        (:func:`~newscrawl.workers.child.stream_answers`): *take* is called with each part in
+        the thread of this worker, and the future has the last answer.
+        """
+        task = {
+            "function": function,
+            "plain": plain,
+            "deadline": self._limits.deadline,
+            "stream": take is not None,
+        }
+        job = _Job(task, data, Future(), take)
+        self._jobs.put(job)
+        return job.future
+
+    def kill(self) -> None:
+        """Kill the process and its task; the next task starts a new process."""
+        if (process := self._process) is not None:
+            self._killed = process
+            process.kill()
+
+    def close(self) -> None:
+        """Terminate the process and the threads; blocks until they have ended."""
+        self._closed = True
+        self.kill()
+        self._jobs.put("stop")
+        self._thread.join()
+        self._watchdog.close()
+        self._server = self._killed = None  # The server ends with its last worker.
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) != "stop":
+            if isinstance(job, _Job) and job.future.set_running_or_notify_cancel():
+                self._finish(job)
+            self._start()  # replace a dead process before the next task
+        self._discard()
+
+    def _finish(self, job: _Job) -> None:
+        try:
+            job.future.set_result(self._run(job))
+        except Exception as error:  # noqa: BLE001  # the future must get an answer
+            job.future.set_exception(error)
+
+    def _run(self, job: _Job) -> Answer:
+        if self._process is not None and (
+            self._process is self._killed or self._process.poll() is not None
+        ):
+            self._discard()
+        answer = self._start() or self._send(job)
+        self._served += 1
+        is_broken = "result" not in answer and (job.take or answer["reason"] == "memory")
+        if self._served == self._limits.tasks or is_broken:
+            self._discard()
+        return answer
+
+    def _start(self) -> Answer | None:
+        """Start the process unless it is running; return the failure if that fails."""
+        if self._process is not None:
+            return None
+        try:
+            self._process = self._launch()
+        except OSError as error:
+            return {"reason": "crash", "message": f"the worker could not be started: {error}"}
+        self._served = 0
+        self._finalizer = weakref.finalize(self, self._process.kill)
+        if self._closed:  # in the meantime
+            self._process.kill()
+        with self._watchdog.limit(self._process, START_DEADLINE):
+            ready = _read(self._process)
+        return None if ready else self._failure("crash", "the worker could not be started")
+
+    def _launch(self) -> Process:
+        if not can_fork():
+            return launch(self._preload, f"--memory-limit={self._limits.memory}")
+        if self._server is None:
+            self._server = ForkServer.shared(self._preload)
+        return self._server.fork(self._limits.memory)
+
+    def _send(self, job: _Job) -> Answer:
+        process = cast("Process", self._process)
+        task = json.dumps(job.task).encode()
+        with self._watchdog.limit(process, 0 if job.take else self._limits.deadline) as expired:
+            _write(process, task, job.data)
+            answer = _read(process)
+        while job.take and answer and "part" in answer:
+            try:
+                job.take(answer["part"])
+            except BaseException:
+                self._discard()
+                raise
+            limit = self._limits.deadline if answer["timed"] else 0
+            with self._watchdog.limit(process, limit) as expired:
+                answer = _read(process)
+        if answer is not None:
+            return answer
+        if expired.is_set():
+            return self._failure("timeout", f"no answer in {self._limits.deadline:g} s")
+        return self._failure("crash", "the worker died")
+
+    def _failure(self, reason: str, message: str) -> Answer:
+        code = self._discard()
+        return {"reason": reason, "message": f"{message} (exit code {code})"}
+
+    def _discard(self) -> int | None:
+        """Kill the process and wait for its end; return its exit code."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        self._finalizer.detach()
+        code = process.poll()
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            with contextlib.suppress(BrokenPipeError):  # closing the pipe flushes it
+                cast("IO[bytes]", pipe).close()
+        return process.wait() if code is None else code
+
+
+def _write(process: Process, task: bytes, data: bytes) -> None:
+    pipe = cast("IO[bytes]", process.stdin)
+    with contextlib.suppress(BrokenPipeError):  # the worker died; _read() reports it
+        pipe.write(TASK_LENGTHS.pack(len(task), len(data)) + task)
+        pipe.write(data)
+        pipe.flush()
+
+
+def _read(process: Process) -> Answer | None:
+    """Return the next answer, None if the process ends before the answer is complete."""
+    pipe = cast("IO[bytes]", process.stdout)
+    header = pipe.read(ANSWER_LENGTH.size)
+    if len(header) < ANSWER_LENGTH.size:
+        return None
+    (length,) = ANSWER_LENGTH.unpack(header)
+    payload = pipe.read(length)
+    return json.loads(payload) if len(payload) == length else None

@@ -1,0 +1,164 @@
+"""Tasks of the workers: functions from bytes and JSON values to a dict of JSON values."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from newscrawl.body.parts import DEFAULT_PARTS, parse_parts
+from newscrawl.css import SheetStore, decode_sheet, parse_sheet, sheet_hash
+from newscrawl.document.encoding import to_utf8
+from newscrawl.extraction.body_formats import parse_formats
+from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
+from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
+from newscrawl.items import LISTED, NON_ARTICLE_KINDS, Evidence
+from newscrawl.text import body_hash, weighted_length, without_controls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from newscrawl.css import Sheet
+    from newscrawl.items import Article
+
+HINT_CONFIDENCE = 0.6
+"""Confidence of values from a feed or sitemap entry, which may describe another version."""
+
+MIN_LISTED_BODY = 140
+"""Minimum body length, in weighted characters, at which a page from a feed is an article."""
+
+# Without a language, so that the detector is loaded.
+_SAMPLE = b"""<!DOCTYPE html>
+<html><head><title>Storm damages bridge - Site</title></head>
+<body><nav><a href="/">Home</a> <a href="/news/">News</a></nav>
+<article><h1>Storm damages bridge</h1><p class="date">23 November 2026</p>
+<p>A storm has damaged the bridge over the river, and the town has closed it to all traffic.</p>
+<p>Engineers said on Monday that the repair would take until the spring, if the weather allows.</p>
+</article><div class="comments"><h2>Comments</h2><p>Anna, 2 hours ago: And the ferry?</p></div>
+</body></html>"""
+
+
+def load_models() -> None:
+    """Load the models and tables of extraction, before the deadline of a first page."""
+    extract_page(_SAMPLE, url="https://www.site.example/2026/11/23/storm-damage.html")
+
+
+def extract_page(
+    data: bytes,
+    *,
+    url: str | None = None,
+    encoding: str | None = None,
+    fetched_at: str | None = None,
+    method: str = DEFAULT_METHOD,
+    parts: Iterable[str] = DEFAULT_PARTS,
+    formats: Iterable[str] = (),
+    hints: Mapping[str, str] | None = None,
+    article_threshold: float | None = None,
+    stylesheets: Mapping[str, str] | None = None,
+    store: str | None = None,
+    store_size: int = 0,
+    truncated: bool = False,
+    hashed: bool = False,
+) -> dict[str, Any]:
+    """Return the article of a page as a dict (:meth:`newscrawl.items.Article.to_dict`).
+
+    - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`, *formats* of
+      :mod:`newscrawl.extraction.body_formats`.
+    - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry, and
+      ``canonical`` of the HTTP header, used if
+      the page has none. A page with the hint :data:`~newscrawl.items.LISTED` is an article unless
+      its body is nearly empty; other pages need a probability of *article_threshold*.
+    - *stylesheets* maps URLs to hashes of sheets in *store*, a file of up to *store_size* MB; None
+      disables styles.
+    - *truncated* adds the flag ``truncated``; *hashed* adds ``body_hash``, hexadecimal.
+
+    Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.
+    """
+    sheet_store = _sheet_store(store, store_size) if store else None
+    article = extract(
+        data,
+        url,
+        encoding=encoding,
+        fetched_at=datetime.fromisoformat(fetched_at) if fetched_at else None,
+        stylesheets=_stored_sheets(stylesheets, sheet_store),
+        method=method,
+        options=ExtractOptions(
+            parts=parse_parts(parts),
+            formats=parse_formats(formats),
+            sheet_store=sheet_store,
+            article_threshold=article_threshold,
+        ),
+    )
+    _fill_from_hints(article, hints or {})
+    if truncated:
+        article.flags.append("truncated")
+    plain = article.to_dict()
+    return {**plain, "body_hash": body_hash(article.body).hex()} if hashed else plain
+
+
+def decode_page(data: bytes, *, encoding: str | None = None) -> dict[str, Any]:
+    """Return the ``text`` of a page; *encoding* is the charset of the HTTP header."""
+    return {"text": to_utf8(data, encoding).utf8.decode()}
+
+
+def _stored_sheets(
+    hashes: Mapping[str, str] | None, store: SheetStore | None
+) -> dict[str, Sheet] | None:
+    if hashes is None or store is None:
+        return None
+    sheets = {url: store.get(key) for url, key in hashes.items()}
+    return {url: sheet for url, sheet in sheets.items() if sheet is not None}
+
+
+def parse_stylesheet(
+    data: bytes, *, encoding: str | None = None, store: str, store_size: int
+) -> dict[str, Any]:
+    """Parse a style sheet and put it into *store*, a file of up to *store_size* MB.
+
+    Returns its key (``hash``), the URLs of its ``imports`` as written, and whether it was already
+    ``cached``. *encoding* is the charset of the HTTP header.
+    """
+    sheet_store = _sheet_store(store, store_size)
+    text = decode_sheet(data, encoding)
+    key = sheet_hash(text)
+    sheet = sheet_store.get(key)
+    cached = sheet is not None
+    if sheet is None:
+        sheet = parse_sheet(text)
+        sheet_store.put(key, sheet)
+    return {"hash": key, "imports": sheet.imports, "cached": cached}
+
+
+@cache
+def _sheet_store(path: str, megabytes: int) -> SheetStore:
+    """Return the store of parsed style sheets at *path*, opened once per process."""
+    return SheetStore(path, size=megabytes * 2**20)
+
+
+def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
+    hints = {name: without_controls(text) for name, text in hints.items()}
+    values = {
+        "title": plain_text(hints.get("title", "")),
+        "language": language_tag(hints.get("language", "")),
+    }
+    for name, value in values.items():
+        evidence = article.evidence.get(name)
+        is_detected = evidence is not None and evidence.source == DETECTED
+        if value and (is_detected or not getattr(article, name)):
+            setattr(article, name, value)
+            article.evidence[name] = Evidence("hint", HINT_CONFIDENCE)
+    if article.canonical_url is None and "canonical" in hints:
+        article.canonical_url = hints["canonical"]
+        article.evidence["canonical_url"] = Evidence("header", HINT_CONFIDENCE)
+    raw = hints.get("date")
+    if raw and article.date is None and article.fetched_at is not None:
+        article.date = parse_date(raw, article.fetched_at)
+        if article.date is not None:
+            article.date_raw = raw
+            article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
+    # Only feeds and news sitemaps have dates.
+    is_listed = LISTED in hints or "date" in hints
+    is_barrier = article.evidence["kind"].source in BARRIERS
+    is_rejected = is_listed and not is_barrier and article.kind in NON_ARTICLE_KINDS
+    if is_rejected and weighted_length(article.body) >= MIN_LISTED_BODY:
+        article.kind, article.evidence["kind"] = "article", Evidence("hint", HINT_CONFIDENCE)

@@ -1,0 +1,146 @@
+"""Extraction of a unit continues after pages that end the worker."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from scrapy.settings import Settings
+
+from newscrawl.archives.idle_workers import close_idle_workers, take_worker
+from newscrawl.archives.sources import Unit
+from newscrawl.archives.unit_extraction import UnitExtraction, UnitOptions, UnreadableError
+from tests.extraction.test_extraction import PAGE
+from tests.helpers.spark_cluster import write_archive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from newscrawl.items import Article
+
+DAY = "2026-11-22T10:00:00Z"
+#: pages by position: an article, or a task of ``tests.helpers.hostile_tasks``
+PAGES = ["", "crash", "crash", "", "error", "timeout", "", "memory", "", ""]
+SETTINGS: dict[str, Any] = {"NEWSCRAWL_DEADLINE": 4, "NEWSCRAWL_MEMORY_LIMIT": 200}
+
+
+@pytest.fixture(autouse=True)
+def _hostile_task(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(
+        "newscrawl.archives.unit_extraction.PAGE_TASK", "tests.helpers.hostile_tasks:page_task"
+    )
+    yield
+    close_idle_workers()
+
+
+def rows() -> list[tuple[str, bytes, str]]:
+    bodies = (f"<!-- {name} --><p>".encode() if name else PAGE.encode() for name in PAGES)
+    return [(f"https://site{n}.test/story", body, DAY) for n, body in enumerate(bodies)]
+
+
+def members(folder: Path) -> Path:
+    """Return an archive with a member per record."""
+    write_archive(folder / "pages.warc.gz", rows())
+    return folder / "pages.warc.gz"
+
+
+def one_member(folder: Path) -> Path:
+    path = members(folder)
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes())))
+    return path
+
+
+def uncompressed(folder: Path) -> Path:
+    path = folder / "pages.warc"
+    path.write_bytes(gzip.decompress(members(folder).read_bytes()))
+    return path
+
+
+def table(folder: Path) -> Path:
+    """Return a table with an invalid row after each page."""
+    found = [
+        row
+        for url, body, at in rows()
+        for row in ({"url": url, "html": body, "fetched_at": at}, {"url": "", "html": b"<p>"})
+    ]
+    parquet.write_table(pa.Table.from_pylist(found), folder / "pages.parquet")
+    return folder / "pages.parquet"
+
+
+def extract(
+    path: Path, end: int | None = None, **settings: Any
+) -> tuple[list[Article], UnitExtraction]:
+    options = UnitOptions.read(Settings(SETTINGS | settings))
+    articles: list[Article] = []
+    extraction = UnitExtraction(
+        Unit(str(path), 0, end),
+        options,
+        url_gate=False,
+        charsets=frozenset(),
+        add=articles.append,
+    )
+    worker = take_worker(options.deadline)
+    try:
+        extraction.run(worker)
+    finally:
+        worker.close()
+    return articles, extraction
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("make", "end"),
+    [(members, None), (members, 10**6), (one_member, 10**6), (uncompressed, None), (table, None)],
+)
+def test_continues_after_pages_that_end_the_worker(
+    make: Callable[[Path], Path], end: int | None, tmp_path: Path
+):
+    """Each page and each other record is counted once."""
+    path = make(tmp_path)
+    articles, extraction = extract(path, end)
+    assert [article.url for article in articles] == [
+        f"https://site{n}.test/story" for n, name in enumerate(PAGES) if not name
+    ]
+    assert [(failure.url, failure.reason) for failure in extraction.failures] == [
+        (f"https://site{n}.test/story", name) for n, name in enumerate(PAGES) if name
+    ]
+    counts = {"record": len(PAGES), "article": 5, "failed": 5}
+    if make is table:
+        counts |= {"record": 2 * len(PAGES), "invalid_row": len(PAGES)}
+    assert extraction.counts == counts
+    if end:
+        assert (extraction.first, extraction.next) == (0, path.stat().st_size)
+
+
+def test_replaces_worker_after_its_pages(tmp_path: Path):
+    write_archive(tmp_path / "a.warc.gz", [row for row in rows() if b"<!--" not in row[1]])
+    articles, extraction = extract(tmp_path / "a.warc.gz", 10**6, NEWSCRAWL_WORKER_TASKS=2)
+    assert len(articles) == 5
+    assert extraction.counts == {"record": 5, "article": 5}
+
+
+def test_budgets_of_sites_include_earlier_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    task = "tests.helpers.hostile_tasks:slow_page_task"
+    monkeypatch.setattr("newscrawl.archives.unit_extraction.PAGE_TASK", task)
+    pages = [("https://slow.test/1", b"<!-- slow -->" + PAGE.encode(), DAY)] * 3
+    pages += [("https://other.test/1", PAGE.encode(), DAY)]
+    write_archive(tmp_path / "a.warc.gz", pages)
+    limits = {"NEWSCRAWL_SITE_SECONDS": 0.1, "NEWSCRAWL_WORKER_TASKS": 1}
+    articles, extraction = extract(tmp_path / "a.warc.gz", 10**6, **limits)
+    assert [article.url for article in articles] == ["https://slow.test/1", "https://other.test/1"]
+    assert [failure.reason for failure in extraction.failures] == ["budget", "budget"]
+
+
+def test_threshold_of_articles_is_that_of_the_setting(tmp_path: Path):
+    write_archive(tmp_path / "a.warc.gz", [("https://site.test/story", PAGE.encode(), DAY)])
+    _, strict = extract(tmp_path / "a.warc.gz", NEWSCRAWL_KEEP=["article:1"])
+    assert strict.counts == {"record": 1, "not_article": 1}
+
+
+def test_reports_files_that_cannot_be_read(tmp_path: Path):
+    with pytest.raises(UnreadableError, match="FileNotFoundError: "):
+        extract(tmp_path / "missing.warc.gz")

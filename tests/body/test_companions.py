@@ -1,0 +1,71 @@
+"""Blocks that accompany the paragraphs of a story in markup of all makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from newscrawl.extraction.extract import extract
+
+PROSE = [
+    f"Engineers found crack number {n} in October, when a routine inspection from a boat showed that the"
+    " mortar between the stones of the arches had washed away almost completely."
+    for n in range(7)
+]
+SIDEBAR = "<aside><h2>Most read</h2><ul><li><a href=/a>Crane sold</a></li><li><a href=/b>Mayor skates</a></li></ul></aside>"
+
+
+def body(middle: str = "", end: str = "") -> list[str]:
+    first, last = ("".join(f"<p>{text}</p>" for text in part) for part in (PROSE[:4], PROSE[4:6]))
+    html = (
+        "<title>Repairs will close the bridge | Gazette</title><body><main><article>"
+        f"<h1>Repairs will close the bridge</h1>{first}{middle}{last}{end}</article></main>{SIDEBAR}"
+    )
+    return extract(
+        html, "https://gazette.example/2026/05/repairs-will-close-the-bridge"
+    ).body.split("\n\n")
+
+
+@pytest.mark.parametrize(
+    ("middle", "texts"),
+    [
+        ("<ul><li><div><p>Bus 4 runs over the bridge.</p></div><li><div><p>Ferries are free.</p></div></ul>",
+         ["Bus 4 runs over the bridge.", "Ferries are free."]),
+        ("<ol><li><div><div>Bus 4 runs over the bridge.</div></div></li><li><section>Ferries are free.</section></li></ol>",
+         ["Bus 4 runs over the bridge.", "Ferries are free."]),
+        ("<blockquote><div>The bridge is old.</div><div>It will stay, said the mayor.</div></blockquote>",
+         ["The bridge is old.", "It will stay, said the mayor."]),
+        ("<pre>bridge.close(weeks=9)</pre>", ["bridge.close(weeks=9)"]),
+        ("A sentence that stands between two paragraphs.", ["A sentence that stands between two paragraphs."]),
+        ("<span>A sentence in a span between two paragraphs.</span>",
+         ["A sentence in a span between two paragraphs."]),
+        ("<p>The county has put two documents online for us:</p><ul><li><a href=/p>Pass for all</a><li><a href=/t>Timetable</a></ul>",
+         ["The county has put two documents online for us:", "Pass for all", "Timetable"]),
+        (f"<p><a href=/x>{PROSE[6]}</a></p>", [PROSE[6]]),
+        ("<p>It leans <button>four centimetres</button> to the south, said the engineers of the county.</p>",
+         ["It leans four centimetres to the south, said the engineers of the county."]),
+        ("<p>It leans <math><mi>x</mi><mo>=</mo><mn>4</mn></math> to the south, said the engineers there.</p>",
+         ["It leans x = 4 to the south, said the engineers there."]),
+        ("<p>It leans <span>four centimetres<span class=sr-only>a measure</span></span> to the south, they said.</p>",
+         ["It leans four centimetres to the south, they said."]),
+    ],
+)  # fmt: skip
+def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
+    lines = [line for text in body(middle) for line in text.split("\n")]
+    assert lines == [*PROSE[:4], *texts, *PROSE[4:6]]
+
+
+@pytest.mark.parametrize(
+    ("end", "texts"),
+    [
+        (f"<div class=more><p>{PROSE[6]}</p></div>", [PROSE[6]]),
+        (f"<section><h2>Background</h2><p>{PROSE[6]}</p></section>", ["Background", PROSE[6]]),
+        (f"<div><h3><button aria-controls=a>Why?</button></h3><div id=a hidden><p>{PROSE[6]}</p></div></div>",
+         ["Why?", PROSE[6]]),
+        ("<p>Read also:</p><ul><li><a href=/c>Ferry is late</a><li><a href=/d>Ice breaks</a></ul>", []),
+        ("<div><p>© 2026 The Gazette. This material may not be published, broadcast, rewritten or copied.</p></div>", []),
+        ("<div><p>Sign up <a href=/n>here</a> for the newsletter that we send to our readers every day of the week.</p></div>", []),
+        ("<div><h3><a href=/o>Old crane sold</a></h3><p>The old crane of the harbour was sold to a film studio in the capital.</p></div>", []),
+    ],
+)  # fmt: skip
+def test_parts_after_the_last_paragraph(end: str, texts: list[str]) -> None:
+    assert body(end=end) == [*PROSE[:6], *texts]

@@ -1,0 +1,113 @@
+"""Ctrl-C at any moment: one line, exit code 130, no traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from newscrawl.cli.exit_codes import interruption
+from newscrawl.samples import expected_pages
+from tests.servers.direct_web import DirectWeb, direct_environment
+from tests.servers.styled_web import HANG, link, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+START = "from newscrawl.cli import start; start()"
+INTERRUPT_IMPORT = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            for _ in range({times}):
+                os.kill(os.getpid(), signal.SIGINT)
+from newscrawl.cli import start
+sys.meta_path.insert(0, Interrupt())
+start()
+"""
+NETWORK = ["-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "DOWNLOAD_TIMEOUT=5"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("click", "crawl"),
+        ("scrapy", "crawl"),
+        ("scrapy.crawler", "urls"),
+        ("newscrawl.workers.pool", "crawl"),
+        ("scrapy.core.downloader.handlers.http11", "urls"),
+        ("newscrawl.cli.extract_pages", "extract"),
+    ],
+)
+def test_during_imports(tmp_path: Path, name: str, command: str, times: int):
+    """Also in those of a crawl that is starting, and twice."""
+    (tmp_path / "list.txt").write_text("http://127.0.0.1:9/\n", encoding="utf-8")
+    code = INTERRUPT_IMPORT.format(name=name, times=times)
+    done = subprocess.run(
+        [sys.executable, "-c", code, command, "list.txt"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.stderr.splitlines()[-1:] == [interruption(f"newscrawl {command}").strip()]
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr
+    assert done.returncode == 130
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("times", [1, 2])
+def test_during_a_request(tmp_path: Path, times: int):
+    """While one page and one style sheet hang; the next run fetches the page again."""
+    sheet = "http://127.0.0.1:{port}/hang.css"
+    with DirectWeb({"127.0.0.1/hang.html": HANG, "127.0.0.1/hang.css": HANG}) as web:
+        web.put("127.0.0.1/1.html", page(1, link(sheet.format(port=web.port))))
+        listed = f"{web.url}/1.html\n{web.url}/hang.html\n"
+        (tmp_path / "urls.txt").write_text(listed, encoding="utf-8")
+        for _ in range(2):
+            web.requested.clear()
+            process = subprocess.Popen(
+                [sys.executable, "-c", START, "urls", "urls.txt", *NETWORK],
+                cwd=tmp_path,
+                env=direct_environment(),
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            while "127.0.0.1/hang.html" not in web.requested and process.poll() is None:
+                time.sleep(0.05)
+            for _ in range(times):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.2)
+            _, error = process.communicate(timeout=200)
+            assert error.splitlines()[-1] == "newscrawl urls: interrupted; run again to resume"
+            assert "Traceback" not in error
+            assert "Error" not in error
+            assert process.returncode == 130
+
+
+@pytest.mark.slow
+def test_during_extraction(tmp_path: Path):
+    """The feed has whole lines."""
+    (tmp_path / "pages").mkdir()
+    source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
+    for number in range(300):
+        (tmp_path / "pages" / f"{number}.html").write_bytes(source)
+    command = [sys.executable, "-c", START, "extract", "pages", "-o", "articles.jsonl"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    feed = tmp_path / "articles.jsonl"
+    while not (feed.exists() and feed.stat().st_size) and process.poll() is None:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=200)
+    assert (process.returncode, error.strip()) == (130, "newscrawl extract: interrupted")
+    assert feed.read_bytes().endswith(b"}\n")

@@ -1,0 +1,121 @@
+"""Articles that are listed without being fetched, and crawls of a part of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.test_extract_pages import newscrawl
+from tests.servers.direct_web import DirectWeb, html
+from tests.servers.pages import article_page
+from tests.servers.styled_web import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Any
+
+pytestmark = pytest.mark.slow
+
+HOST = "127.0.0.1"
+SECTIONS = ("politics", "sport")
+STORIES = [f"/{s}/2026/11/{10 + n}/a-story-of-the-day-{n}.html" for n in range(6) for s in SECTIONS]
+
+
+@pytest.fixture
+def web() -> Iterator[DirectWeb]:
+    """A feed with the first stories, a sitemap with all, one link on the front page."""
+    with DirectWeb() as served:
+        url = served.url
+        items = "".join(
+            f"<item><link>{url}{path}</link><title>Title {path[-6]}</title>"
+            f"<pubDate>{path.split('/')[4]} Nov 2026 08:30:00 GMT</pubDate></item>"
+            for path in STORIES[:4]
+        )
+        locs = "".join(
+            f"<url><loc>{url}{path}</loc><lastmod>2026-11-20</lastmod></url>" for path in STORIES
+        )
+        feed = f"<rss version='2.0'><channel>{items}</channel></rss>"
+        sitemap = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{locs}</urlset>"
+        xml = {"Content-Type": "application/xml"}
+        alternate = "<link rel=alternate type='application/rss+xml' href=/feed>"
+        link = (
+            "<a href='/sport/2026/11/19/an-own-story-of-the-page.html'>A story of the page only</a>"
+        )
+        served.put(f"{HOST}/", html(f"{alternate}<p>{link}</p>"))
+        served.put(f"{HOST}/feed", Answer(feed.encode(), 200, xml))
+        served.put(f"{HOST}/sitemap.xml", Answer(sitemap.encode(), 200, xml))
+        for number, path in enumerate(STORIES):
+            served.put(f"{HOST}{path}", html(article_page(number)))
+        yield served
+
+
+def run(
+    folder: Path, command: str, web: DirectWeb, *options: str
+) -> tuple[int, list[dict[str, Any]]]:
+    given = ("NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "DOWNLOAD_DELAY=0", "NEWSCRAWL_MAX_AGE=0")
+    settings = (word for value in given for word in ("-s", value))
+    done = newscrawl(folder, command, web.url, "-O", "out.jsonl", *options, *settings)
+    text = (folder / "out.jsonl").read_text(encoding="utf-8")
+    assert b"Traceback" not in done.stderr, done.stderr.decode()
+    return done.returncode, [json.loads(line) for line in text.splitlines()]
+
+
+def stories(web: DirectWeb) -> list[str]:
+    return [url.partition("/")[2] for url in web.requested if "/2026/" in url]
+
+
+def test_lists_articles_without_fetching_them(tmp_path: Path, web: DirectWeb):
+    code, found = run(tmp_path, "discover", web)
+    assert code == 0
+    assert stories(web) == []
+    assert len(found) == len(STORIES) + 1
+    by_path = {item["url"].removeprefix(web.url): item for item in found}
+    site = f"{HOST}:{web.port}"
+    assert by_path[STORIES[0]] == {
+        "url": f"{web.url}{STORIES[0]}",
+        "title": f"Title {STORIES[0][-6]}",
+        "date": "2026-11-10T08:30:00+00:00",
+        "changed": None,
+        "source": f"{web.url}/feed",
+        "site": site,
+    }
+    listed = by_path[STORIES[-1]]
+    assert (listed["title"], listed["date"]) == (None, "2026-11-15")
+    assert listed["changed"].startswith("2026-11-20")
+    assert listed["source"] == f"{web.url}/sitemap.xml"
+    linked = by_path["/sport/2026/11/19/an-own-story-of-the-page.html"]
+    assert (linked["title"], linked["source"]) == ("A story of the page only", f"{web.url}/")
+
+    assert len(run(tmp_path, "discover", web, "--limit", "3")[1]) == 3
+    assert len(run(tmp_path, "discover", web, "--include", "/politics/")[1]) == 6
+    assert newscrawl(tmp_path, "discover", web.url, "--include", "(").returncode == 2
+
+
+def test_limit_ends_the_crawl_and_the_next_one_continues(tmp_path: Path, web: DirectWeb):
+    """A page without article does not count; no page in progress is lost."""
+    web.put(f"{HOST}{STORIES[-1]}", html("<p>Nothing.</p>"))
+    code, first = run(tmp_path, "crawl", web, "--limit", "5")
+    assert (code, len(first)) == (0, 5)
+    assert 5 <= len(stories(web)) <= 7
+    _, second = run(tmp_path, "crawl", web)
+    urls = [item["url"] for item in (*first, *second)]
+    assert sorted(urls) == sorted(f"{web.url}{path}" for path in STORIES[:-1])
+
+
+def test_patterns_of_the_crawl_and_of_the_site(tmp_path: Path, web: DirectWeb):
+    web.put(f"{HOST}{STORIES[0]}", Answer(b"", 302, {"Location": STORIES[1]}))
+    _, found = run(tmp_path, "crawl", web, "--include", "/politics/", "--exclude", "-5[.]html")
+    assert {item["url"].removeprefix(web.url) for item in found} == set(STORIES[2:10:2])
+    assert all(path.startswith("politics") for path in stories(web)[1:] if "day-0" not in path)
+
+    sites = tmp_path / "sites.json"
+    sites.write_text(
+        json.dumps([{"url": web.url, "include": ["/sport/"], "exclude": ["day-[0-3]"]}])
+    )
+    given = ("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "NEWSCRAWL_INCLUDE=/politics/")
+    done = newscrawl(tmp_path, "discover", str(sites), *given, "-s", "NEWSCRAWL_MAX_AGE=0")
+    listed = [json.loads(line)["url"].removeprefix(web.url) for line in done.stdout.splitlines()]
+    assert {path for path in listed if "own-story" not in path} == set(STORIES[9::2])

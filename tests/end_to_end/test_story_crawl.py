@@ -1,0 +1,45 @@
+"""Stories on several pages, crawled and extracted by their URL."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.test_extract_pages import newscrawl
+from tests.extraction.test_story_pages import page, pager
+from tests.helpers.crawls import crawl_sites
+from tests.servers.direct_web import DirectWeb, direct_environment, html, text
+from tests.servers.pages import paragraphs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HOST, PATH = "127.0.0.1", "/news/2026/11/24/a-long-story-of-the-day"
+
+
+@pytest.mark.slow
+def test_joins_pages_within_the_rules_of_the_crawl(tmp_path: Path):
+    body = [*paragraphs(0)[:2], *paragraphs(1)[2:4], *paragraphs(2)[4:6]]
+    with DirectWeb() as web:
+        web.put(f"{HOST}/", html(f"<h2><a href='{PATH}'>A long story of the day on pages</a></h2>"))
+        for number in range(3):
+            query = f"?page={number + 1}" if number else ""
+            web.put(f"{HOST}{PATH}{query}", html(page(number, pager(number + 1, 3))))
+        crawl = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment())
+        [item] = crawl.items
+        assert (item["pages"], item["next_pages"]) == (3, [])
+        assert item["body"].split("\n\n") == body
+        again = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_ALL_DUE=True)
+        assert again.items == []
+
+        command = ("extract", f"{web.url}{PATH}", "-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1")
+        done = newscrawl(tmp_path, *command, "-s", "DOWNLOAD_DELAY=0")
+        assert json.loads(done.stdout)["body"].split("\n\n") == body
+
+        web.put(f"{HOST}/robots.txt", text("User-agent: *\nDisallow: /*page=3\n"))
+        done = newscrawl(tmp_path, *command, "-s", "DOWNLOAD_DELAY=0")
+        article = json.loads(done.stdout)
+        assert (article["pages"], article["next_pages"]) == (2, [f"{web.url}{PATH}?page=3"])
+        assert b"further page of a story not read" in done.stderr

@@ -1,0 +1,67 @@
+"""Dates by their form and place on the page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from newscrawl.extraction.extract import extract
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+TITLE = "Council reopens the bridge"
+PARAGRAPH = "The council of the town voted late on Thursday to open the old bridge again, after a year of repairs."
+OTHERS = "<li><a href=/fish>Fish prices</a> 13/10/2018</li><li><a href=/ice>Ice</a> 12/10/2018</li><li><a href=/a>Apples</a> 11/10/2018</li>"
+
+
+def day(
+    head: str, lang: str = "en", after: str = "", url: str = "https://port.example/news/bridge"
+) -> str | None:
+    page = (
+        f"<html lang={lang}><head><title>{TITLE}</title></head><body><article><h1>{TITLE}</h1>{head}"
+        f"{f'<p>{PARAGRAPH}</p>' * 8}</article>{after}</body></html>"
+    )
+    found = extract(page, url, fetched_at=NOW).date
+    return None if found is None else found.isoformat()[:10]
+
+
+@pytest.mark.parametrize(
+    ("head", "lang"),
+    [
+        ("<p>2021. gada 14. martā</p>", "lv"),
+        ("<p>2021 оны 3 сарын 14</p>", "mn"),
+        ("<p>2021 оны 3-р сарын 14</p>", "mn"),
+        ("<p>Veröffentlicht am 14.3.21</p>", "de"),
+        ("<div><b>14</b><b>Mar</b><b>2021</b></div>", "en"),
+        (f"<p>(14 March 2021) {PARAGRAPH}</p>", "en"),
+        (f"<p>MELBY, March 14, 2021 (AP) — {PARAGRAPH}</p>", "en"),
+        ('<abbr class="published updated" title="2021-03-14T08:00:00+00:00">8:00</abbr>', "en"),
+        ('<meta name="article:published_time" datetime="2021-03-14">', "en"),
+    ],
+)
+def test_reads_dates_of_many_forms(head: str, lang: str):
+    assert day(head, lang) == "2021-03-14"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<p>When: 2 October 2019, 19:00</p>",
+        "<p>Event date: 2 October 2019</p>",
+        "<p>Port 2.11.22</p>",
+    ],
+)
+def test_events_and_versions_give_no_date(head: str):
+    assert day(head) is None
+
+
+def test_lists_of_posts_give_the_date_of_their_own_entry_only():
+    own = f"<li><a href=/news/bridge>{TITLE}</a> 26/10/2018</li>"
+    assert day("", after=f"<ul>{own}{OTHERS}</ul>") == "2018-10-26"
+    assert day("", after=f"<ul>{OTHERS}</ul>") is None
+
+
+def test_the_stamp_of_a_snapshot_is_not_the_date():
+    snapshot = "https://archive.example/web/20210314120000id_/https://port.example"
+    assert day("", url=f"{snapshot}/news/bridge") is None
+    assert day("", url=f"{snapshot}/2019/10/02/bridge") == "2019-10-02"

@@ -1,0 +1,14 @@
+"""The mapping of articles in OpenSearch decides on each field."""
+
+from __future__ import annotations
+
+from newscrawl.items import Article
+from newscrawl.sinks.opensearch import _ARTICLES
+
+#: fields whose type OpenSearch chooses by their values
+DYNAMIC = {"breadcrumbs", "date_raw", "image", "pages", "paywalled", "style_complete"}
+
+
+def test_each_field_is_mapped_or_dynamic():
+    """A new field of ``Article`` needs a type in the mapping, or an entry in ``DYNAMIC``."""
+    assert Article().to_dict().keys() == _ARTICLES["mappings"]["properties"].keys() | DYNAMIC
