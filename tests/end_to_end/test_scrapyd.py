@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -166,10 +167,20 @@ def test_deploys_to_scrapyd(deployed: Server):
     assert f"{deployed.folder}/eggs/newscrawl/1.egg/" in item["file"]
 
 
+@contextmanager
+def sites_of_two_shards() -> Iterator[list[str]]:
+    """Serve the sample sites on ports by which each of two shards has one; yield their URLs."""
+    while True:
+        with SampleSites() as sites:
+            urls = list(sites.urls.values())
+            if len({Shard(1, 2).holds(url) for url in urls}) == 2:
+                yield urls
+                return
+
+
 def test_schedules_shards(deployed: Server):
     """Two shards run concurrently with feeds and segments; a second run emits nothing."""
-    with SampleSites() as sites:
-        urls = list(sites.urls.values())
+    with sites_of_two_shards() as urls:
         (deployed.folder / "sites.txt").write_text("\n".join(urls))
         settings = {
             "DOWNLOAD_DELAY": 0,
