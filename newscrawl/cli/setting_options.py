@@ -62,6 +62,7 @@ def with_settings(
         if unknown := unknown_settings(given):
             raise click.UsageError("-s: " + ", ".join(unknown))
         settings.setdict(given, priority="cmdline")
+        _check_values(settings, given)
         for name, value in (("LOG_LEVEL", loglevel), ("LOG_FILE", logfile)):
             if value:
                 settings.set(name, value, priority="cmdline")
@@ -76,6 +77,21 @@ def with_settings(
         return function(settings, *args, **options)
 
     return functools.update_wrapper(wrapper, function)
+
+
+def _check_values(settings: Settings, names: Iterable[str]) -> None:
+    """Raise ``click.UsageError`` for a number or a switch of Scrapy with another value."""
+    from scrapy.settings import default_settings as defaults  # noqa: PLC0415  # slow to import
+
+    for name in names:
+        default = getattr(defaults, name, None)
+        if isinstance(default, int | float):
+            switch = isinstance(default, bool)
+            try:
+                settings.getbool(name) if switch else settings.getfloat(name)
+            except ValueError as error:
+                expected = "True or False" if switch else "a number"
+                raise click.UsageError(f"{name}: {settings[name]!r} is not {expected}") from error
 
 
 def _complete_setting(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

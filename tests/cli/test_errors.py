@@ -35,6 +35,8 @@ ERRORS = [
         2,
         "unknown setting NEWSCRAWL_METOD; did you mean",
     ),
+    ("crawl a.example -s CONCURRENT_REQUESTS=many", 2, "REQUESTS: 'many' is not a number"),
+    ("crawl a.example -s COOKIES_ENABLED=maybe", 2, "'maybe' is not True or False"),
     ("extract page.html -s NEWSCRAWL_DEADLINE", 2, "-s NEWSCRAWL_DEADLINE: expected NAME=VALUE"),
     ("crawl ftp://a.example/", 2, "not an http(s) URL: 'ftp://a.example/'; name a file or a URL"),
     ("crawl a.example b.example a.example", 2, "a.example is listed twice"),
