@@ -115,10 +115,11 @@ growth: $(VENV)/installed
 	.venv-crawlers/bin/python -m pip install --quiet 'curl_cffi<0.16' fundus news-please
 	touch $@
 
-.venv-peers/installed: $(BUILD)
+# With the compiled modules of the first environment: nothing is built again.
+.venv-peers/installed: $(VENV)/installed
 	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --upgrade pip
-	.venv-peers/bin/python -m pip install --quiet --editable '.[peers]'
+	.venv-peers/bin/python -m pip install --quiet --upgrade pip 'setuptools>=77'
+	.venv-peers/bin/python -m pip install --quiet --no-build-isolation --editable '.[peers]'
 	touch $@
 
 $(VENV)/installed: $(BUILD)
