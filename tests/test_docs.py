@@ -8,6 +8,7 @@ import pkgutil
 import re
 import shutil
 import subprocess
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ import yaml
 
 from newscrawl.defaults import DEFAULTS
 from newscrawl.extraction.methods import METHODS
+from newscrawl.items import Article
 from newscrawl.settings import base
 from tools.draw_layers import TARGET, diagram
 
@@ -56,6 +58,15 @@ def test_documented_default(settings_page: str, name: str):
     match = re.search(r"^Default: `([^`]*)`", section, re.MULTILINE)
     assert match is not None
     assert ast.literal_eval(match[1]) == DEFAULTS[name]
+
+
+def test_every_field_is_documented(repository: Path):
+    """The reference of items has an entry for each field of an article."""
+    page = (repository / "docs" / "reference" / "items.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Article\n")[2].partition("\n## ")[0]
+    terms = re.findall(r"^(`.*)\n: ", section, re.MULTILINE)
+    entries = {name for term in terms for name in re.findall(r"`(\w+)`", term)}
+    assert {field.name for field in fields(Article)} - entries == set()
 
 
 def test_every_method_is_documented(settings_page: str):
