@@ -15,6 +15,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.history.site_memory import SiteMemory
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.opt_out_rules import (
     FILES,
@@ -57,7 +58,7 @@ class OptOutMiddleware:
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._token = product_token(self._agent)
         self._pool = WorkerPool.for_crawler(crawler)
-        self._rules = RulesCache()
+        self._rules = RulesCache("opt_out", SiteMemory.for_crawler(crawler))
         self._parsers = ParserCache(Protego.parse)
 
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Final, Self
 
@@ -11,6 +12,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.crawl.history.site_memory import SiteMemory
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.downloader import Downloader
 from newscrawl.crawl.network.pace import Pace, retry_after
@@ -35,6 +37,8 @@ MAX_WAITS: Final = 5
 META: Final = "newscrawl_waits"
 
 _REFUSALS: Final = frozenset({429, 503})
+#: name in the memory of sites
+_CLOSED: Final = "closed"
 # Failures that may be caused by overload.
 _OVERLOAD_REASONS: Final = frozenset({"timeout", "connection", "truncated"})
 # Delay in seconds from which the waiting requests of a slot do not count as active.
@@ -69,6 +73,8 @@ class PolitenessMiddleware:
         self.extra: Counter[str] = Counter()
         #: called with the site of each request that is sent
         self.on_request: Callable[[str], None] | None = None
+        self._memory = SiteMemory.for_crawler(crawler)
+        crawler.signals.connect(self._recall, signals.spider_opened)
         crawler.signals.connect(self._robots, signals.robots_parsed)
         # By signal, since the slot sends its next request before process_response() is called.
         crawler.signals.connect(self._downloaded, signals.response_downloaded)
@@ -77,6 +83,11 @@ class PolitenessMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware; raise ``NotConfigured`` if it is disabled."""
         return cls(crawler)
+
+    async def _recall(self) -> None:
+        """Close the domains whose Retry-After of a former crawl has not passed."""
+        for key, _, until in await self._memory.find(_CLOSED) if self._memory else ():
+            self._pace(key).closed_until = datetime.fromtimestamp(until, UTC)
 
     def resume(self, site: str, requests: int, ended: int) -> None:
         """Resume a crawl that has sent *requests* to *site*, *ended* of which its spider counted."""
@@ -164,6 +175,8 @@ class PolitenessMiddleware:
         """Send no requests to the slot *key* for *seconds* and fail the waiting ones."""
         pace.close(clock.now(), seconds)
         self._count("closed_count")
+        if self._memory and pace.closed_until:
+            self._memory.put(_CLOSED, key, "", pace.closed_until.timestamp())
         logger.info("Skipping %s until %s (Retry-After or overload)", key, pace.closed_until)
         self._apply(key, pace)
         if isinstance(self._downloader, Downloader):

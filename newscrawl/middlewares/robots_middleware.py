@@ -18,6 +18,7 @@ from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.history.site_memory import SiteMemory
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.response_copy import copy_response
 from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
@@ -62,7 +63,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} requires Scrapy's default asyncio reactor")
         self._pool = WorkerPool.for_crawler(crawler)
-        self._rules = RulesCache()
+        self._rules = RulesCache("robots", SiteMemory.for_crawler(crawler))
         self._parser_cache: ParserCache[RobotParser] = ParserCache(self._build_parser)
         self._fetching = 0
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
@@ -95,10 +96,24 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         parts = urlparse_cached(request)
         site = f"{parts.scheme}://{site_key(request.url)}"
         token = product_token(self.user_agent(request))
-        rules = await self._rules.get((site, token), lambda: self._fetch(site, token, request))
+        rules = await self._rules.get(
+            f"{site} {token}",
+            lambda: self._fetch(site, token, request),
+            anew=_is_for_rules(request),
+            on_found=lambda rules: self._announce(rules, request),
+        )
         if rules.refusal:
             raise RefusedError(rules.refusal)
         return rules
+
+    async def _announce(self, rules: HostRules, request: Request) -> None:
+        """Send the signal with the Crawl-delay of *rules*."""
+        if rules.text is not None:
+            await self.crawler.signals.send_catch_log_async(
+                signal=signals.robots_parsed,
+                robotparser=self._parser_cache.get(rules.text),
+                request=request,
+            )
 
     async def _fetch(self, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/request_count")
@@ -171,11 +186,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             rules.text, sitemaps = read["rules"], read["sitemaps"]
             if read["left_out"]:
                 self._warn_left_out(f"{site}/robots.txt", read["left_out"])
-            await self.crawler.signals.send_catch_log_async(
-                signal=signals.robots_parsed,
-                robotparser=self._parser_cache.get(rules.text),
-                request=request,
-            )
+            await self._announce(rules, request)
         if _SITE in request.meta:
             rules.response = copy_response(response, body=sitemaps.encode())
         return rules

@@ -141,13 +141,18 @@ def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
     web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))
     web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
     web.put("127.0.0.1/", html("front"))
+    web.put("127.0.0.1/private", html("page"))
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
     assert crawl.returncode == 0
     assert crawl.errors() == []
-    times = web.request_counts()
-    assert times["127.0.0.1/robots.txt"] == 1
-    assert times["127.0.0.1/map.xml"] == 1
-    assert times["127.0.0.1/"] == 1
+    paths = "robots.txt", "map.xml", ""
+    assert web.request_counts() == {f"127.0.0.1/{path}": 1 for path in paths}
+    # Its rules apply to the next crawl, too, which does not fetch it.
+    pages = [f"{base}/private", f"{base}/map.xml"]
+    assert crawl_pages(tmp_path, pages, direct_environment()).errors() == []
+    assert web.request_counts()["127.0.0.1/map.xml"] == 2
+    assert web.request_counts()["127.0.0.1/robots.txt"] == 1
+    assert "127.0.0.1/private" not in web.request_counts()
 
 
 @pytest.mark.slow

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from sys import getsizeof
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -12,10 +14,11 @@ from newscrawl import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Hashable
-    from datetime import datetime
     from typing import Any
 
     from scrapy.http import Response
+
+    from newscrawl.crawl.history.site_memory import SiteMemory
 
 MAX_CACHE_SIZE: Final = 48 * 2**20
 """Maximum size of the rules of all hosts in bytes: those of 15,000 typical hosts."""
@@ -61,6 +64,8 @@ class HostRules:
     refusal: str | None = None
     #: response for a spider that requests robots.txt itself
     response: Response | None = None
+    #: fetched by a former crawl
+    remembered: bool = False
 
     @property
     def size(self) -> int:
@@ -73,26 +78,39 @@ class HostRules:
 
 
 class RulesCache:
-    """Rules of hosts, fetched when they are needed, and again when they are removed or invalid."""
+    """Rules of hosts, fetched when they are needed, and again when they are removed or invalid.
 
-    def __init__(self) -> None:
+    *memory*: where rules are kept over crawls, under *name*; refusals are not.
+    """
+
+    def __init__(self, name: str = "", memory: SiteMemory | None = None) -> None:
+        self._name = name
+        self._memory = memory
         self._kept: SizedCache[HostRules] = SizedCache(MAX_CACHE_SIZE)
         self._tasks: dict[Hashable, asyncio.Task[HostRules]] = {}
         self._waiting: Counter[asyncio.Task[HostRules]] = Counter()
 
     async def get(
-        self, key: Hashable, fetch: Callable[[], Coroutine[Any, Any, HostRules]]
+        self,
+        key: str,
+        fetch: Callable[[], Coroutine[Any, Any, HostRules]],
+        *,
+        anew: bool = False,
+        on_found: Callable[[HostRules], Coroutine[Any, Any, None]] | None = None,
     ) -> HostRules:
         """Return the rules of *key*, from *fetch* unless they are known.
 
-        Calls share a fetch; it is cancelled when all of them are.
+        *anew*: unless this crawl has fetched them; *on_found* is called with rules of a former
+        crawl. Calls share a fetch; it is cancelled when all of them are.
         """
         rules = self._kept.get(key)
-        if rules is not None and rules.until > clock.now():
+        if rules is not None and rules.until > clock.now() and not (anew and rules.remembered):
             return rules
         task = self._tasks.get(key)
         if task is None or task.cancelling():
-            task = self._tasks[key] = asyncio.create_task(self._fetch(key, fetch))
+            task = self._tasks[key] = asyncio.create_task(
+                self._fetch(key, fetch, on_found, anew=anew)
+            )
         self._waiting[task] += 1
         try:
             return await asyncio.shield(task)
@@ -103,15 +121,34 @@ class RulesCache:
                 task.cancel()  # does nothing if it is done
 
     async def _fetch(
-        self, key: Hashable, fetch: Callable[[], Coroutine[Any, Any, HostRules]]
+        self,
+        key: str,
+        fetch: Callable[[], Coroutine[Any, Any, HostRules]],
+        on_found: Callable[[HostRules], Coroutine[Any, Any, None]] | None,
+        *,
+        anew: bool,
     ) -> HostRules:
         try:
-            rules = await fetch()
+            rules = None if anew else await self._find(key)
+            if rules is None:
+                rules = await fetch()
+                if self._memory and not rules.refusal:
+                    until = rules.until.timestamp()
+                    self._memory.put(self._name, key, json.dumps(rules.text), until)
+            elif on_found:
+                await on_found(rules)
             self._kept.put(key, rules, rules.size)
             return rules
         finally:
             if self._tasks.get(key) is asyncio.current_task():
                 del self._tasks[key]
+
+    async def _find(self, key: str) -> HostRules | None:
+        """Return the rules of *key* that a former crawl has fetched."""
+        for _, text, until in await self._memory.find(self._name, key) if self._memory else ():
+            end = datetime.fromtimestamp(until, UTC)
+            return HostRules(end, json.loads(text), remembered=True)
+        return None
 
 
 class ParserCache(Generic[T]):
