@@ -20,22 +20,26 @@ MIN_COMMON_WORDS: Final = 0.6
 """Share of the words of the shorter title that both pages have."""
 
 
-async def join_pages(article: Article, read: Callable[[str], Awaitable[Article | None]]) -> None:
-    """Append the further pages of the story *article*, in order.
+async def join_pages(
+    article: Article, read: Callable[[str], Awaitable[Article | None]]
+) -> list[str]:
+    """Append the further pages of the story *article*, in order; return their URLs.
 
     *read* returns the article of a URL, None if it cannot be read: then the URL stays in
     ``next_pages``. A page with another title, or without new text, ends the story.
     """
-    seen = {article.url}
+    seen, joined = {article.url}, []
     while article.next_pages and article.pages < MAX_PAGES:
         for url in article.next_pages:
             page = None if url in seen else await read(url)
             seen.add(url)
             if page is not None and append_page(article, page):
+                joined.append(url)
                 break
         else:
             article.next_pages = article.next_pages if page is None else ()
-            return
+            break
+    return joined
 
 
 def append_page(article: Article, page: Article) -> bool:

@@ -9,7 +9,7 @@ classifiers :mod:`~newscrawl.fields.cardoso`.
 from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.dates.decide import PageDates, PublicationDate, decide, page_dates
 from newscrawl.fields.dates.evidence import DateEvidence, metadata_evidence
-from newscrawl.fields.further_pages import find_further_pages
+from newscrawl.fields.further_pages import find_further_pages, further_pages
 from newscrawl.fields.kind.barriers import BARRIER_CONFIDENCE, BARRIERS, find_barrier
 from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
@@ -54,6 +54,7 @@ __all__ = [
     "find_further_pages",
     "find_headline",
     "find_paywall",
+    "further_pages",
     "has_article_data",
     "join_surrogates",
     "kind_features",

@@ -89,6 +89,30 @@ def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tu
     return tuple(dict.fromkeys([*whole[:1], *following[:1]])) if following else ()
 
 
+def further_pages(urls: Iterable[str]) -> dict[str, str]:
+    """Return those of *urls* that may be further pages of stories, with the URLs of these.
+
+    Only the addresses are compared: a story may also be named like another one with a number.
+    """
+    first: dict[tuple[str, Address], str] = {}
+    later: dict[str, list[tuple[str, Address]]] = {}
+    for url in urls:
+        try:
+            host, splits = urlsplit(url).netloc, _splits(url)
+        except ValueError:
+            continue
+        for address, number in splits.items():
+            if number is None or (number == 1 and (host, address) not in first):
+                first[host, address] = url
+            if number is not None:
+                later.setdefault(url, []).append((host, address))
+    found = {
+        url: next((first[address] for address in addresses if address in first), url)
+        for url, addresses in later.items()
+    }
+    return {url: story for url, story in found.items() if story != url}
+
+
 def _links(document: Document, roots: Sequence[int]) -> Iterator[tuple[str, str, bool | None]]:
     """Yield address and text of links, and whether they are named as leading to the next page.
 

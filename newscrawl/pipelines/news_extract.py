@@ -146,10 +146,12 @@ class NewsExtractPipeline:
         dropped: PageDropped | None
         try:
             article, digest = await self._call_worker(page)
+            joined, failed = list[str](), list[str]()
             if article.next_pages and self._joins_pages:
-                await join_pages(article, partial(self._read_further_page, page))
+                joined = await join_pages(article, partial(self._read_further_page, page, failed))
                 digest = body_hash(article.body)
-            dropped = await self._decide(article, page, digest)
+            parts = None if failed and article.next_pages else joined
+            dropped = await self._decide(article, page, digest, parts)
         except WorkerError as error:
             self._record_failure(page, error)
             dropped = ExtractionFailed(page, error)
@@ -181,8 +183,13 @@ class NewsExtractPipeline:
         digest = bytes.fromhex(plain.pop("body_hash"))
         return Article.from_dict(plain), digest
 
-    async def _read_further_page(self, page: PageItem, url: str) -> Article | None:
-        """Return the article of *url*, a further page of the story on *page*, without its styles."""
+    async def _read_further_page(
+        self, page: PageItem, failed: list[str], url: str
+    ) -> Article | None:
+        """Return the article of *url*, a further page of the story on *page*, without its styles.
+
+        A URL that may be readable in another crawl is added to *failed*.
+        """
         meta = {"newscrawl_site": page.site} if page.site else {}  # for the budget of the site
         try:
             response = await download_page(self._crawler, url, **meta)
@@ -191,19 +198,27 @@ class NewsExtractPipeline:
                 page, url=response.url, html=response.body, encoding=charset, stylesheets=[]
             )
             article, _ = await self._call_worker(following)
+            barrier = article.evidence["kind"].source
+            reason = barrier if barrier in BARRIERS else None
         except Exception as error:  # noqa: BLE001  # any middleware's
-            self._stats.inc_value("newscrawl/extract/further_page_count/failed")
-            logger.info("Could not read a further page (%s): %s", failure_reason(error), url)
-            return None
-        self._stats.inc_value("newscrawl/extract/further_page_count/read")
-        return article
+            reason = failure_reason(error)
+        outcome = "failed" if reason else "read"
+        self._stats.inc_value(f"newscrawl/extract/further_page_count/{outcome}")
+        if not reason:
+            return article
+        logger.info("Could not read a further page (%s): %s", reason, url)
+        if reason != "robots":
+            failed.append(url)
+        return None
 
-    async def _decide(self, article: Article, page: PageItem, digest: bytes) -> PageDropped | None:
+    async def _decide(
+        self, article: Article, page: PageItem, digest: bytes, parts: list[str] | None
+    ) -> PageDropped | None:
         """Return the reason to drop *article*; flag it if it was updated since a former crawl."""
         reason = self._options.drop_reason(article)
         state = CrawlState.of(self._crawler)
         if not reason and state:
-            found = await state.pages.judge(article, page.url, digest)
+            found = await state.pages.judge(article, page.url, digest, parts)
             if found == "updated":
                 article.flags.append(found)
             elif found in ("unchanged", "known", "soft_404"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.http import HtmlResponse, Response
+from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
@@ -433,16 +434,27 @@ class SitelistSpider(Spider):
 
     def _spider_idle(self) -> None:
         """Fail the requests that got no response, and continue with the next requests."""
-        requests: list[Request] = []
+        engine, found = self.crawler.engine, []
         for plan in self.plans.values():
             for ticket in list(plan.in_flight):
                 if target := plan.close(ticket):
                     self._record_failure(plan, target, "lost")
-            requests += (r for r in self._next_requests(plan) if isinstance(r, Request))
-        for request in requests:
-            self.crawler.engine.crawl(request)
-        if requests:
+            found += list(self._next_requests(plan)) or self._part_requests(plan)
+        for result in found:
+            if isinstance(result, Request):
+                engine.crawl(result)
+            else:
+                deferred_from_coro(engine.scraper.start_itemproc_async(result, response=None))
+        if found:
             raise DontCloseSpider
+
+    def _part_requests(self, plan: SitePlan) -> list[Any]:
+        """Return the requests of possible further pages that are in no story."""
+        number, joined = plan.release_parts(self.state.pages.has_joined)
+        self.site_stats.count(plan.site.key, "discovered_count", number)
+        for story, keys in joined.items():
+            self.state.pages.record_parts(story, keys)
+        return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:
         for plan in self.plans.values():

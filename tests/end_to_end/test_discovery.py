@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.test_extract_pages import newscrawl
-from tests.servers.direct_web import DirectWeb, html
+from tests.servers.direct_web import DirectWeb, html, text
 from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer
 
@@ -92,6 +92,14 @@ def test_lists_articles_without_fetching_them(tmp_path: Path, web: DirectWeb):
     assert len(run(tmp_path, "discover", web, "--limit", "3")[1]) == 3
     assert len(run(tmp_path, "discover", web, "--include", "/politics/")[1]) == 6
     assert newscrawl(tmp_path, "discover", web.url, "--include", "(").returncode == 2
+
+
+def test_lists_articles_after_a_lost_request(tmp_path: Path, web: DirectWeb):
+    """A sitemap that a middleware drops holds the articles up until the spider is idle."""
+    lost = f"{web.url}/sitemap-{'x' * 300}.xml"
+    web.put(f"{HOST}/robots.txt", text(f"Sitemap: {lost}\nSitemap: {web.url}/sitemap.xml\n"))
+    _, found = run(tmp_path, "discover", web, "-s", "URLLENGTH_LIMIT=300")
+    assert len(found) == len({item["url"] for item in found}) == len(STORIES) + 1
 
 
 def test_limit_ends_the_crawl_and_the_next_one_continues(tmp_path: Path, web: DirectWeb):

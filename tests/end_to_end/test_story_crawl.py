@@ -11,7 +11,9 @@ from tests.cli.test_extract_pages import newscrawl
 from tests.extraction.test_story_pages import page, pager
 from tests.helpers.crawls import crawl_sites
 from tests.servers.direct_web import DirectWeb, direct_environment, html, text
-from tests.servers.pages import paragraphs
+from tests.servers.discovery_cases import XML
+from tests.servers.pages import article_page, paragraphs
+from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,3 +45,36 @@ def test_joins_pages_within_the_rules_of_the_crawl(tmp_path: Path):
         article = json.loads(done.stdout)
         assert (article["pages"], article["next_pages"]) == (2, [f"{web.url}{PATH}?page=3"])
         assert b"further page of a story not read" in done.stderr
+
+
+@pytest.mark.slow
+def test_further_pages_of_sitemaps_and_of_revisits(tmp_path: Path):
+    """Pages of a story that a sitemap lists are no articles; a story is not shortened later."""
+    text_of = [paragraph for n in range(3) for paragraph in paragraphs(n)[2 * n : 2 * n + 2]]
+    other, twin = "/news/2026/11/23/another-story-of-a-day", f"{PATH}-2"
+    paths = [f"{PATH}?page=3", other, f"{PATH}?page=2", PATH, twin]
+    with DirectWeb() as web:
+        locs = "".join(f"<url><loc>{web.url}{path}</loc></url>" for path in paths)
+        web.put(f"{HOST}/sitemap.xml", Answer(f"<urlset>{locs}</urlset>".encode(), 200, XML))
+        web.put(f"{HOST}/", html("<p>Nothing</p>"))
+        for number in range(3):
+            query = f"?page={number + 1}" if number else ""
+            web.put(f"{HOST}{PATH}{query}", html(page(number, pager(number + 1, 3))))
+        for number, path in enumerate((other, twin), 5):
+            web.put(f"{HOST}{path}", html(article_page(number)))
+        sites, environment = [f"{web.url}/"], direct_environment()
+        window = {"NEWSCRAWL_UPDATE_WINDOW": 10**6}
+        first = crawl_sites(tmp_path, sites, environment, **window)
+        by_path = {item["url"].removeprefix(web.url): item for item in first.items}
+        assert sorted(by_path) == sorted([PATH, other, twin])
+        assert by_path[PATH]["body"].split("\n\n") == text_of
+        assert len([url for url in web.requested if "page=" in url]) == 2
+
+        web.put(f"{HOST}{PATH}?page=2", html("<p>Try again later.</p>", status=503))
+        due = {**window, "NEWSCRAWL_ALL_DUE": True, "RETRY_ENABLED": False}
+        before = len(web.requested)
+        assert crawl_sites(tmp_path, sites, environment, **due).items == []
+        assert f"{HOST}{PATH}?page=2" in web.requested[before:]
+        web.put(f"{HOST}{PATH}?page=2", html(page(1, pager(2, 3)).replace("Kritik", "Tadel")))
+        [updated] = crawl_sites(tmp_path, sites, environment, **due).items
+        assert (updated["pages"], updated["flags"]) == (3, ["updated"])

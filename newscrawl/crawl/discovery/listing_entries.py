@@ -19,6 +19,7 @@ from newscrawl.crawl.discovery.urls import (
     registered_domain,
     site_key,
 )
+from newscrawl.fields import further_pages
 from newscrawl.fields.dates.visible_dates import read_only_date
 from newscrawl.fields.metadata.structured_date import MAX_LENGTH, parse_date
 from newscrawl.text import squeeze
@@ -178,7 +179,8 @@ class EntryCollector:
 
         An entry has ``url``, ``key`` (:func:`~newscrawl.crawl.discovery.urls.page_key`),
         ``timestamp`` (seconds, or None), ``changed`` (last modification according to the listing,
-        likewise) and ``hints`` (``title``, ``date``, ``language``, ``link_text``, if known).
+        likewise) and ``hints`` (``title``, ``date``, ``language``, ``link_text``, if known); what
+        may be a further page also has ``story``, the key of the entry with the first page.
         """
         entries = list(self._entries.values())
         after = [entry for entry in entries if self._period.is_after(entry["timestamp"])]
@@ -189,4 +191,9 @@ class EntryCollector:
         entries = sorted(entries, key=lambda entry: self._period.rank(entry["timestamp"]))
         self._left_out["over_limit"] += max(0, len(entries) - self._limit)
         left_out = {reason: count for reason, count in self._left_out.items() if count}
-        return {"kind": kind, "entries": entries[: self._limit], "left_out": left_out}
+        entries = entries[: self._limit]
+        parts = further_pages(entry["url"] for entry in entries)
+        for entry in entries:
+            if story := parts.get(entry["url"]):
+                entry["story"] = page_key(story)
+        return {"kind": kind, "entries": entries, "left_out": left_out}

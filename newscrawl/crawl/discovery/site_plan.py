@@ -28,7 +28,7 @@ from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.items import LISTED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from newscrawl.crawl.discovery.site_list import Site
     from newscrawl.crawl.frontier.lease import FinishedRequest
@@ -130,6 +130,8 @@ class SitePlan:
         self.outside = 0
         #: candidates without a date, if a period was asked for
         self.undated = 0
+        #: pages that may be further pages of stories, with the keys of these
+        self._parts: list[tuple[str, Target]] = []
         self._revisited = 0
         self._known = known
         self._known_pages: set[str] = set()
@@ -278,7 +280,10 @@ class SitePlan:
         self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
 
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
-        """Add an article with its ``history``, if any; return False if it was known."""
+        """Add an article with its ``history``, if any; return False if it was known.
+
+        So it is for what may be a further page of another entry, until :meth:`release_parts`.
+        """
         history = entry.get("history", {})
         if not self._is_new_article(entry["key"], confirmed=certain or "hash" in history):
             return False
@@ -297,11 +302,33 @@ class SitePlan:
             history=history,
             key=entry["key"],
         )
+        if "story" in entry and not target.is_revisit:
+            self._parts.append((entry["story"], target))
+            return False
+        self._push(target)
+        return True
+
+    def _push(self, target: Target) -> None:
         (self._revisits if target.is_revisit else self._articles).push(target)
         self.undated += target.timestamp is None and self._period.until is not None
         if target.timestamp is not None and not self._period.is_after(target.timestamp):
             self._barren = 0
-        return True
+
+    def release_parts(self, has_joined: Callable[[str], bool]) -> tuple[int, dict[str, list[str]]]:
+        """Add the pages that may be further pages of stories, now that these have been read.
+
+        Not if *has_joined* returns True for the page or its story. Return the number of pages
+        added, and the keys of the other ones by their story.
+        """
+        added, joined = 0, dict[str, list[str]]()
+        for story, target in self._parts:
+            if has_joined(story) or has_joined(target.key):
+                joined.setdefault(story, []).append(target.key)
+            else:
+                self._push(target)
+                added += 1
+        self._parts.clear()
+        return added, joined
 
     def mark_article(self, key: str) -> bool:
         """Mark a section page as an article; return False if it is marked already."""

@@ -18,7 +18,7 @@ from newscrawl.crawl.history.schema import PageRow
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from scrapy import Request
     from scrapy.http import Response
@@ -93,6 +93,8 @@ class PageHistory:
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: OrderedDict[str, EmittedArticle] = OrderedDict()
         self._texts: OrderedDict[tuple[str, bytes], str] = OrderedDict()
+        # Further pages in stories of this crawl, and stories that were read as a whole.
+        self._joined: set[str] = set()
 
     async def due(self, site: str, *, since: float, limit: int) -> list[Entry]:
         """Return the due pages of *site*: first those never emitted, then revisits.
@@ -255,11 +257,14 @@ class PageHistory:
             return "soft_404" if is_short else "known"
         return "soft_404" if is_short and _lacks_words_of_link(article, visit) else None
 
-    async def judge(self, article: Article, url: str, digest: bytes) -> ArticleStatus | None:
+    async def judge(
+        self, article: Article, url: str, digest: bytes, parts: Sequence[str] | None = ()
+    ) -> ArticleStatus | None:
         """Return the status of *article*, extracted from the page at *url*, and record it.
 
-        *digest*: :func:`newscrawl.crawl.history.revisit_policy.body_hash` of its body. Returns None
-        if the page was not fetched for a site list.
+        *digest*: :func:`newscrawl.crawl.history.revisit_policy.body_hash` of its body; *parts*: URLs
+        of the further pages in it, None if some could not be read, so that it is no update. Returns
+        None if the page was not fetched for a site list.
         """
         visit = self._visits.get(url)
         if visit is None:
@@ -269,14 +274,35 @@ class PageHistory:
         status = article_status(visit.target.key, digest, emitted) if self._only_new else "new"
         if status == "new" and (found := self._status_of_copy(visit, article, digest)):
             status = found
+        if status == "updated" and parts is None:
+            self.record_failure(visit.target, visit.request, "further_page")
+            return "unchanged"
         if status in ("new", "updated"):
             self._record_emitted(visit, urls, digest, changed=status == "updated")
+            if parts:
+                keys = [page_key(part) for part in parts]
+                # A view of the whole story has its other pages, too.
+                self._joined.update(keys if article.pages > 1 else [*keys, visit.target.key])
+                self.record_parts(visit.target.key, keys, visit.request)
         elif status == "unchanged":
             self._record_unchanged(visit)
         else:
             row = ("known", clock.now().timestamp(), None, None, 0, None, visit.target.key)
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
+
+    def has_joined(self, key: str) -> bool:
+        """Return whether this crawl has read the page *key* in a story, or all pages of its story."""
+        return key in self._joined
+
+    def record_parts(self, story: str, keys: Iterable[str], request: Request | None = None) -> None:
+        """Record that the pages *keys* are further pages of the *story*, a page key."""
+        parts = [key for key in keys if key != story]
+        now = clock.now().timestamp()
+        rows = [("known", now, None, None, 0, None, key) for key in parts]
+        self._leases.write_with_end(request, schema.PAGE_ENDED, rows)
+        aliases = [(key, story, True) for key in parts]
+        self._leases.write_with_end(request, schema.INSERT_ALIAS, aliases)
 
     def record_extraction_failure(self, url: str, reason: str) -> None:
         """Record that the extraction of the page at *url* failed."""
