@@ -43,6 +43,10 @@ class DiscoverySpider(SitelistSpider):
             self._listed.setdefault(entry["key"], {**entry, "source": source})
         return await super()._add_articles(plan, source, listed, **options)
 
+    async def _learn_parameters(self, *_: Any) -> bool:
+        """Compare no pages, which would be fetched."""
+        return False
+
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         for request in super()._next_requests(plan):
             ticket = request.meta["newscrawl_ticket"]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poe
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
@@ -26,7 +26,7 @@ from newscrawl.crawl.frontier.request_keys import PLANNED
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import ClassifiedEntries
-from newscrawl.crawl.page_download import header_hints
+from newscrawl.crawl.page_download import download_page, header_hints
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
@@ -35,10 +35,12 @@ from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.fields.kind.barriers import gate_of
 from newscrawl.items import PageItem
 from newscrawl.middlewares import PolitenessMiddleware
+from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from typing import Self
 
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from newscrawl.crawl.discovery.target import Role, Target
     from newscrawl.crawl.frontier.lease import FinishedRequest
     from newscrawl.crawl.frontier.shards import Shard
+
+MAX_PARAMETERS: Final = 20
+"""Tracking parameters of a site that are compared, two requests for each combination."""
 
 #: Discovery comes first, so that articles are ordered among all known ones.
 _PRIORITY: dict[Role, int] = {
@@ -140,7 +145,8 @@ class SitelistSpider(Spider):
         budgets = Budgets.from_settings(self.crawler.settings, site.limit or self.limit)
         history = await self.state.load(site.key, limit=2 * budgets.articles)
         period = Period.of(**self.window)
-        plan = SitePlan(site, budgets, history.known_sources, period, self.remaining)
+        known, learned = history.known_sources, history.parameters
+        plan = SitePlan(site, budgets, known, period, self.remaining, parameters=learned)
         plan.resume(finished)
         for row in history.sources:
             plan.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
@@ -173,6 +179,7 @@ class SitelistSpider(Spider):
                 "newscrawl_hints": target.hints,  # for WARC archives
                 "dont_obey_robotstxt": target.role == "robots",
                 "depth_reset": True,  # the depth is that of the target
+                "verbatim_url": True,
             }
             if headers:
                 meta["handle_httpstatus_list"] = [304]
@@ -269,17 +276,53 @@ class SitelistSpider(Spider):
     async def _parse_in_worker(
         self, task: str, plan: SitePlan, response: Response, **options: Any
     ) -> dict[str, Any]:
-        """Parse *response* in a worker process."""
+        """Parse *response* in a worker process, again if it has learned parameters of the site."""
         patterns = self._patterns_of(plan)
-        return await self._call(
-            task,
-            plan,
-            response,
-            domains=sorted(plan.domains),
-            traps=self.traps,
-            patterns=(patterns.include, patterns.exclude),
-            **options,
-        )
+        options |= {
+            "domains": sorted(plan.domains),
+            "traps": self.traps,
+            "patterns": (patterns.include, patterns.exclude),
+        }
+        for _ in range(2):
+            found = await self._call(task, plan, response, learned=plan.parameters, **options)
+            if not await self._learn_parameters(plan, found["variants"]):
+                break
+        return found
+
+    async def _learn_parameters(
+        self, plan: SitePlan, variants: Iterable[tuple[Sequence[str], Sequence[str]]]
+    ) -> bool:
+        """Compare pages that differ only in tracking parameters; return whether some are kept."""
+        learned = False
+        for names, urls in variants:
+            if len(plan.parameters) >= MAX_PARAMETERS or not plan.parameters.keys().isdisjoint(
+                names
+            ):
+                continue
+            plan.parameters.update(dict.fromkeys(names, False))  # not compared by others meanwhile
+            pages = [await self._read_variant(plan, url) for url in urls]
+            if all(page and page["body"] for page in pages):
+                kept = _differ(*filter(None, pages))
+                plan.parameters.update(dict.fromkeys(names, kept))
+                self.state.record_parameters(plan.site.key, names, kept=kept)
+                self.logger.info(
+                    "Parameters of %s that tell pages apart: %s (%s)",
+                    plan.site.key,
+                    ", ".join(names),
+                    "yes" if kept else "no",
+                )
+                learned |= kept
+        return learned
+
+    async def _read_variant(self, plan: SitePlan, url: str) -> dict[str, Any] | None:
+        try:
+            meta = {"newscrawl_site": plan.site.key, "verbatim_url": True}
+            response = await download_page(self.crawler, url, **meta)
+            options = {"encoding": _charset(response), "hashed": True}
+            return await self._call(PAGE_TASK, plan, response, **options)
+        except Exception as error:  # noqa: BLE001  # any middleware's
+            self.logger.info("Could not compare (%s): %s", failure_reason(error), url)
+            return None
 
     async def _call(
         self, task: str, plan: SitePlan, response: Response, **options: Any
@@ -477,6 +520,12 @@ class SitelistSpider(Spider):
 
 def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
+
+
+def _differ(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    """Return whether two articles, as plain values, are those of different pages."""
+    stated = [(page["title"], page["canonical_url"]) for page in (first, second)]
+    return first["body_hash"] != second["body_hash"] and stated[0] != stated[1]
 
 
 def _charset(response: Response) -> str | None:

@@ -127,3 +127,37 @@ def test_patterns_of_the_crawl_and_of_the_site(tmp_path: Path, web: DirectWeb):
     done = newscrawl(tmp_path, "discover", str(sites), *given, "-s", "NEWSCRAWL_MAX_AGE=0")
     listed = [json.loads(line)["url"].removeprefix(web.url) for line in done.stdout.splitlines()]
     assert {path for path in listed if "own-story" not in path} == set(STORIES[9::2])
+
+
+def test_parameters_that_tell_pages_apart(tmp_path: Path):
+    """A parameter in the list of tracking ones is kept on a site whose stories differ in it."""
+    names, same = ("bridge", "mayor", "tram"), "/2026/11/20/a-story-that-has-two-links.html"
+    links = "".join(
+        f"<a href='{same}?trk={n}'>A story of the day that has two links</a>" for n in (1, 2)
+    )
+    with DirectWeb() as web:
+
+        def put_feed(*refs: str) -> None:
+            items = "".join(
+                f"<item><link>/view.php?a=[1]&amp;ref={ref}</link></item>" for ref in refs
+            )
+            feed = f"<rss version='2.0'><channel>{items}</channel></rss>"
+            web.put(f"{HOST}/feed", Answer(feed.encode(), 200, {"Content-Type": "text/xml"}))
+
+        alternate = "<link rel=alternate type='application/rss+xml' href=/feed>"
+        web.put(f"{HOST}/", html(f"{alternate}<p>{links}</p>"))
+        for number, name in enumerate(names):
+            web.put(f"{HOST}/view.php?a=[1]&ref={name}", html(article_page(number)))
+        for query in ("", "?trk=1", "?trk=2"):
+            web.put(f"{HOST}{same}{query}", html(article_page(9)))
+        put_feed(*names[:2])
+        _, first = run(tmp_path, "crawl", web)
+        urls = [f"/view.php?a=[1]&ref={name}" for name in names]
+        assert sorted(item["url"].removeprefix(web.url) for item in first) == [same, *urls[:2]]
+
+        before = len(web.requested)
+        put_feed(*names)
+        _, second = run(tmp_path, "crawl", web, "-s", "NEWSCRAWL_ALL_DUE=True")
+        assert [item["url"].removeprefix(web.url) for item in second] == urls[2:]
+        assert not [url for url in web.requested[before:] if "trk" in url]
+        assert web.requested[before:].count(f"{HOST}{urls[2]}") == 1

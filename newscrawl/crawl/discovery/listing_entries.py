@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from newscrawl import clock
@@ -13,6 +14,7 @@ from newscrawl.crawl.discovery.link_classifier import date_in_url
 from newscrawl.crawl.discovery.period import Period, span_of
 from newscrawl.crawl.discovery.traps import trap_kind
 from newscrawl.crawl.discovery.urls import (
+    TrackingVariants,
     UrlPatterns,
     absolute_url,
     page_key,
@@ -25,7 +27,7 @@ from newscrawl.fields.metadata.structured_date import MAX_LENGTH, parse_date
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from newscrawl.items import Day
 
@@ -88,7 +90,8 @@ class EntryCollector:
     published outside of this period are skipped; *limit*: maximum number of entries, the newest are
     kept, of the period first; *traps*: skip URLs of crawler traps
     (:func:`~newscrawl.crawl.discovery.traps.trap_kind`); *patterns*: expressions to include and to
-    exclude (:class:`~newscrawl.crawl.discovery.urls.UrlPatterns`).
+    exclude (:class:`~newscrawl.crawl.discovery.urls.UrlPatterns`); *learned*: parameters that were
+    compared (:class:`~newscrawl.crawl.discovery.urls.TrackingVariants`).
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class EntryCollector:
         limit: int = 1000,
         traps: bool = True,
         patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
+        learned: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self._base = base
         self._domains = frozenset(domains)
@@ -108,6 +112,7 @@ class EntryCollector:
         self._limit = limit
         self._traps = traps
         self._patterns = UrlPatterns(*patterns)
+        self._variants = TrackingVariants(learned)
         self._entries: dict[str, dict[str, Any]] = {}
         self._left_out: Counter[str] = Counter()
 
@@ -132,7 +137,8 @@ class EntryCollector:
         *date* is the publication date, *changed* the last modification, which only orders entries
         and shows what is too old. *span*: when the pages of a sitemap were published, by its name.
         """
-        absolute = absolute_url(url, self._base) if len(url) <= MAX_URL_LENGTH else None
+        kept = self._variants.kept
+        absolute = absolute_url(url, self._base, kept) if len(url) <= MAX_URL_LENGTH else None
         if absolute is None or url.strip() in ("", "//"):  # the document itself
             self.skip("bad")
             return
@@ -164,7 +170,9 @@ class EntryCollector:
                 "language": language,
                 "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
             }
-            key = page_key(absolute)
+            if not is_sitemap:
+                self._variants.add(url, absolute, self._base)
+            key = page_key(absolute, kept)
             entry = {
                 "url": absolute,
                 "key": key,
@@ -175,12 +183,13 @@ class EntryCollector:
             self._entries.setdefault(key, entry)
 
     def result(self, kind: str) -> dict[str, Any]:
-        """Return ``kind``, ``entries`` (newest first, undated last) and ``left_out`` counts.
+        """Return ``kind``, ``entries`` (newest first, undated last), ``left_out`` counts, ``variants``.
 
         An entry has ``url``, ``key`` (:func:`~newscrawl.crawl.discovery.urls.page_key`),
         ``timestamp`` (seconds, or None), ``changed`` (last modification according to the listing,
         likewise) and ``hints`` (``title``, ``date``, ``language``, ``link_text``, if known); what
-        may be a further page also has ``story``, the key of the entry with the first page.
+        may be a further page also has ``story``, the key of the entry with the first page. The
+        variants are those of :class:`~newscrawl.crawl.discovery.urls.TrackingVariants`.
         """
         entries = list(self._entries.values())
         after = [entry for entry in entries if self._period.is_after(entry["timestamp"])]
@@ -195,5 +204,6 @@ class EntryCollector:
         parts = further_pages(entry["url"] for entry in entries)
         for entry in entries:
             if story := parts.get(entry["url"]):
-                entry["story"] = page_key(story)
-        return {"kind": kind, "entries": entries, "left_out": left_out}
+                entry["story"] = page_key(story, self._variants.kept)
+        variants = self._variants.result()
+        return {"kind": kind, "entries": entries, "left_out": left_out, "variants": variants}

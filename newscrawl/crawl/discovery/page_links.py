@@ -5,11 +5,12 @@ A pure function of bytes, run in a worker process.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
-from newscrawl.crawl.discovery.urls import absolute_url
+from newscrawl.crawl.discovery.urls import TrackingVariants, absolute_url
 from newscrawl.document.document import parse_document
 from newscrawl.fields import (
     PAGE_KIND_THRESHOLD,
@@ -22,7 +23,7 @@ from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from newscrawl.document.document import Document
 
@@ -39,6 +40,7 @@ def read_page(
     limit: int = 500,
     index_only: bool = False,
     patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    learned: Mapping[str, bool] = MappingProxyType({}),
     **options: Any,
 ) -> dict[str, Any]:
     """Classify the page *data* and return its links; with *index_only*, only of an index.
@@ -50,7 +52,7 @@ def read_page(
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
-    - ``feeds``: URLs; ``left_out``: counts by reason.
+    - ``feeds``: URLs; ``left_out``: counts by reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
     """
@@ -60,16 +62,22 @@ def read_page(
     kind, confidence = page_kind(document, features, threshold=PAGE_KIND_THRESHOLD)
     of_sections: tuple[Sequence[str], Sequence[str]] = (), patterns[1]
     links = {
-        name: EntryCollector(base, domains, limit=limit, patterns=expressions, **options)
+        name: EntryCollector(
+            base, domains, limit=limit, patterns=expressions, learned=learned, **options
+        )
         for name, expressions in (
             ("article", patterns),
             ("section", of_sections),
             ("other", patterns),
         )
     }
-    wanted = kind == "index" or not index_only
-    for target, text in extract_links(document, base, limit) if wanted else ():
-        links[link_kind(target, text)].add(target, link_text=text)
+    variants, written = TrackingVariants(learned), dict[str, list[str]]()
+    if kind == "index" or not index_only:
+        for target, text in extract_links(document, base, limit, variants.kept, written):
+            name = link_kind(target, text)
+            links[name].add(target, link_text=text)
+            for href in written[target] if name == "article" else ():
+                variants.add(href, target, base)
     articles = links["article"].result("article")
     return {
         "kind": kind,
@@ -80,6 +88,7 @@ def read_page(
         "articles": articles["entries"],
         "sections": links["section"].result("section")["entries"],
         "left_out": articles["left_out"],
+        "variants": variants.result(),
     }
 
 
@@ -102,17 +111,25 @@ def _feed_urls(document: Document, base: str) -> list[str]:
 
 
 def extract_links(
-    document: Document, base: str, limit: int | None = None
+    document: Document,
+    base: str,
+    limit: int | None = None,
+    kept: frozenset[str] = frozenset(),
+    written: dict[str, list[str]] | None = None,
 ) -> Iterable[tuple[str, str]]:
     """Return URL and text of the first *limit* links of *document*, each URL once.
 
-    A teaser links the same page by image, headline and text: the longest text is returned.
+    A teaser links the same page by image, headline and text: the longest text is returned. *kept*:
+    parameters that are no tracking (:func:`~newscrawl.crawl.discovery.urls.absolute_url`); *written*
+    gets the addresses of each URL as the page has them.
     """
     texts: dict[str, str] = {}
     for href, text in _anchors(document):
-        target = absolute_url(href, base)
+        target = absolute_url(href, base, kept)
         if target is not None and (target in texts or limit is None or len(texts) < limit):
             texts[target] = max(texts.get(target, ""), text, key=len)
+            if written is not None:
+                written.setdefault(target, []).append(href)
     return texts.items()
 
 

@@ -87,6 +87,8 @@ class SitePlan:
         known: Mapping[tuple[Role, str], KnownSource] = MappingProxyType({}),
         period: Period = ANY_TIME,
         remaining: RemainingArticles | None = None,
+        *,
+        parameters: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self.site = site
         self.budgets = budgets
@@ -97,6 +99,8 @@ class SitePlan:
         #: requests in flight by ticket, the number of the request
         self.in_flight: dict[int, Target] = {}
         self._sources_in_flight = self._new_in_flight = 0
+        #: tracking parameters that were compared, True for those that tell pages apart
+        self.parameters = dict(parameters)
         #: new article pages passed to the pipelines (without revisits)
         self.accepted = 0
         #: number of known sources that are not due, by role
@@ -148,6 +152,11 @@ class SitePlan:
             archive = Target("section", urljoin(site.url, f"/{month}/"), 1, end)
             if self._mark_seen("section", archive.key):
                 self._queue(archive)
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Tracking parameters that tell pages of the site apart."""
+        return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
 
     @property
     def candidate_count(self) -> int:
@@ -301,6 +310,7 @@ class SitePlan:
             hints=hints,
             history=history,
             key=entry["key"],
+            kept=self.kept,
         )
         if "story" in entry and not target.is_revisit:
             self._parts.append((entry["story"], target))
@@ -366,11 +376,11 @@ class SitePlan:
         listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
         for role, url, final_url, outcome in finished:
             self._requests += 1
-            key = page_key(url)
+            key = page_key(url, self.kept)
             if role == "article":
                 self._seen.add((True, key))
                 self._article_keys.add(key)
-                self._final_keys.add(page_key(final_url))
+                self._final_keys.add(page_key(final_url, self.kept))
                 self.accepted += outcome.startswith(("article", "dropped"))
                 self.remaining.number -= outcome == "article"
             elif key not in listed:
@@ -383,7 +393,7 @@ class SitePlan:
 
         *url* is its final URL: the front page, or a known section page above the address.
         """
-        key, parts = page_key(url), urlsplit(url)
+        key, parts = target.key_of(url), urlsplit(url)
         if target.role != "article" or key == target.key:
             return None
         is_home = bool(_HOME_PATH.fullmatch(parts.path)) and not _IDENTIFIER.search(parts.query)

@@ -41,14 +41,16 @@ class Target:
     history: dict[str, Any] = field(default_factory=dict)
     #: page key of the URL, computed unless it is given
     key: str = ""
+    #: tracking parameters that tell pages of the site apart
+    kept: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.key:
-            object.__setattr__(self, "key", page_key(self.url))
+            object.__setattr__(self, "key", page_key(self.url, self.kept))
 
     def key_of(self, url: str) -> str:
         """Return the page key of *url*, the final URL of this target."""
-        return self.key if url == self.url else page_key(url)
+        return self.key if url == self.url else page_key(url, self.kept)
 
     @property
     def is_start(self) -> bool:

@@ -28,6 +28,8 @@ from newscrawl.crawl.history.source_history import SourceHistory
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -56,6 +58,8 @@ class SiteHistory:
     sources: list[SourceRow]
     #: pages that are due, as entries with ``depth``, ``certain`` and ``history``
     pages: list[dict[str, Any]]
+    #: tracking parameters that were compared, True for those that tell pages apart
+    parameters: dict[str, bool]
 
 
 class CrawlState:
@@ -151,7 +155,13 @@ class CrawlState:
         sections = [{"key": row.key} for row in rows if row.role == "section"]
         kept = {entry["key"] for entry in await self.pages.without_articles(sections)}
         rows = [row for row in rows if row.role != "section" or row.key in kept]
-        return SiteHistory(known, rows, await self.pages.due(site, since=since, limit=limit))
+        pages = await self.pages.due(site, since=since, limit=limit)
+        found = await self._store.read(schema.SELECT_PARAMETERS, (site,))
+        return SiteHistory(known, rows, pages, {name: bool(kept) for name, kept in found})
+
+    def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
+        """Record whether tracking parameters tell pages of *site* apart."""
+        self._store.write(schema.INSERT_PARAMETER, [(site, name, kept) for name in names])
 
     def record_listing(
         self,

@@ -2,7 +2,8 @@
 
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
-and robots.txt of each site. Times are seconds since 1970 (UTC), intervals seconds.
+and robots.txt of each site. ``parameter``: names of tracking parameters that were compared; *kept* if
+they tell pages of the site apart. Times are seconds since 1970 (UTC), intervals seconds.
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ CREATE TABLE IF NOT EXISTS source (
     next_due REAL NOT NULL,
     failures INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, role, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parameter (
+    site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
 ) WITHOUT ROWID;
 """)
 
@@ -199,6 +203,9 @@ fetched_at = ?, interval = ?, next_due = ?, failures = 0 WHERE site = ? AND role
 SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
 """
+
+SELECT_PARAMETERS: Final = "SELECT name, kept FROM parameter WHERE site = ?"
+INSERT_PARAMETER: Final = "INSERT INTO parameter VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 NEWEST_INSTANT: Final = """
 SELECT max(at) FROM (

@@ -174,12 +174,12 @@ def test_reads_text_and_feeds():
     "data", [b"", b"<html><p>Not found</html>", b"\x1f\x8b", b"\xff\xfe\0\0", b"<"]
 )
 def test_other_data_is_unknown(data: bytes):
-    assert read(data) == {"kind": "unknown", "entries": [], "left_out": {}}
+    assert read(data) == {"kind": "unknown", "entries": [], "left_out": {}, "variants": []}
 
 
 @given(st.binary() | st.text().map(lambda text: urlset(loc("/a"), text).encode(errors="replace")))
 def test_accepts_any_bytes(data: bytes):
-    assert set(read(data)) == {"kind", "entries", "left_out"}
+    assert set(read(data)) == {"kind", "entries", "left_out", "variants"}
 
 
 def test_reads_sitemaps_of_robots_txt():
