@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
 
+    from newscrawl.crawl.discovery.paging import Place
     from newscrawl.crawl.discovery.site_list import Site
     from newscrawl.crawl.discovery.target import Role, Target
     from newscrawl.crawl.frontier.lease import FinishedRequest
@@ -421,7 +422,15 @@ class SitelistSpider(Spider):
             for entry in await self.state.pages.without_articles(page["sections"]):
                 plan.add_section(entry, depth)
             self._count_left_out(plan, page["left_out"])
+            place = _place(page)
+            for entry in page["articles"] if target.timestamp else ():
+                # Of an archive page.
+                entry["timestamp"] = entry["timestamp"] or target.timestamp
+            before = plan.listed_count
             entries = await self._add_articles(plan, response.url, page["articles"], depth=depth)
+            if place in ("within", "undated") and plan.listed_count == before:
+                place = "older"
+            plan.add_pages(target, page["next"], place)
         self.state.record_listing(plan, target, response, entries, depth=depth)
 
     async def _accept_section(
@@ -520,6 +529,14 @@ class SitelistSpider(Spider):
 
 def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
+
+
+def _place(page: dict[str, Any]) -> Place:
+    """Return when most articles of a listing were published, compared with the period."""
+    if page["articles"]:
+        return "within" if any(entry["timestamp"] for entry in page["articles"]) else "undated"
+    left_out = page["left_out"]
+    return "newer" if left_out.get("too_new", 0) > left_out.get("too_old", 0) else "older"
 
 
 def _differ(first: dict[str, Any], second: dict[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.period import Period, sitemap_spans
 from newscrawl.crawl.discovery.sitemaps import read_sitemap
 from tests.helpers.crawls import crawl_sites
@@ -139,3 +140,60 @@ def test_archive_pages_of_a_site_without_sitemaps(tmp_path: Path):
     assert len(crawl.items) == 10
     assert {item["date"][:7] for item in crawl.items} == {WANTED}
     assert sum("story" in url for url in web.requested) == 10
+
+
+@pytest.mark.parametrize(
+    ("following", "third"),
+    [
+        ("https://a.example/news/?cat=12&page=2", "https://a.example/news/?cat=12&page=3"),
+        ("https://a.example/news?page=1", "https://a.example/news?page=2"),
+        ("https://a2.example/2024/12/page/2/", "https://a2.example/2024/12/page/3/"),
+        ("https://a.example/list?start=20", "https://a.example/list?start=40"),
+        ("https://a.example/news/older-2.html", "https://a.example/news/older-3.html"),
+        ("https://a2.example/2024/04/", None),
+    ],
+)
+def test_pages_of_a_listing(following: str, third: str | None):
+    pages = ListingPages.of(following)
+    assert (pages and (pages.url(2), pages.url(3))) == (third and (following, third))
+
+
+@pytest.mark.parametrize("first", [2, 5, 40, 250])
+def test_finds_the_pages_of_a_period_in_few_requests(first: int):
+    """Pages *first* to *first* + 3 of 300 list its articles."""
+    pages = ListingPages.of("/news?page=2")
+    assert pages
+    read, number = [], 1
+    while number:
+        place = "newer" if number < first else "older" if number > first + 3 else "within"
+        pages.record(number, place)
+        read.append(number)
+        number = pages.next_number() or 0
+    assert {*range(first, first + 4)} <= set(read)
+    assert len(read) == len(set(read)) <= 22
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["/?page={}", "/news/page/{}/"])
+def test_pages_of_a_listing_without_archives(tmp_path: Path, path: str):
+    """A site without sitemaps whose only way to former months are numbered pages."""
+    pages = [f"{month}-{day:02}" for month in reversed(MONTHS) for day in (28, 8)]
+    with DirectWeb() as web:
+        web.put("127.0.0.1/", html("<p><a href='/news/'>News</a>"))
+        for number, day in enumerate(pages, 1):
+            links = ""
+            for n in range(5):
+                story = f"/{day.replace('-', '/')}/a-story-of-the-town-{number}{n}.html"
+                links += f"<h2><a href='{story}'>A story of the town with a number {n}</a></h2>"
+                date = f"<meta property='article:published_time' content='{day}T10:00Z'>"
+                text = "".join(f"<p>{line}</p>" for line in paragraphs(number * 5 + n))
+                if WANTED in day:
+                    web.put(f"127.0.0.1{story}", html(f"<head>{date}</head><h1>S</h1>{text}"))
+            links += f"<p><a href='{path.format(number + 1)}'>{number + 1}</a></p>"
+            first = "/" if path.startswith("/?") else "/news/"
+            web.put(f"127.0.0.1{path.format(number) if number > 1 else first}", html(links))
+        crawl = crawl_month(tmp_path, web)
+    assert len(crawl.items) == 10
+    assert {item["date"][:7] for item in crawl.items} == {WANTED}
+    assert sum("story" in url for url in web.requested) == 10
+    assert sum("page" in url for url in web.requested) <= 14

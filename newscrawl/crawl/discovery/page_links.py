@@ -15,6 +15,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.fields import (
     PAGE_KIND_THRESHOLD,
     find_barrier,
+    find_further_pages,
     has_article_data,
     kind_features,
     page_kind,
@@ -52,7 +53,7 @@ def read_page(
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
-    - ``feeds``: URLs; ``left_out``: counts by reason; ``variants``: those of the collector.
+    - ``feeds``: URLs; ``next``: URL of the next page of a list, or None; ``left_out``: counts by reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
     """
@@ -72,7 +73,8 @@ def read_page(
         )
     }
     variants, written = TrackingVariants(learned), dict[str, list[str]]()
-    if kind == "index" or not index_only:
+    wanted = kind == "index" or not index_only
+    if wanted:
         for target, text in extract_links(document, base, limit, variants.kept, written):
             name = link_kind(target, text)
             links[name].add(target, link_text=text)
@@ -85,6 +87,7 @@ def read_page(
         "barrier": find_barrier(document, features, url),
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, base),
+        "next": _next_listing(document, url, base) if wanted else None,
         "articles": articles["entries"],
         "sections": links["section"].result("section")["entries"],
         "left_out": articles["left_out"],
@@ -97,6 +100,16 @@ def _base_url(document: Document, url: str) -> str:
     if not bases:
         return url
     return absolute_url(document.attributes["href"].get(bases[0], ""), url) or url
+
+
+def _next_listing(document: Document, url: str, base: str) -> str | None:
+    named = (
+        absolute_url(link.get("href"), base)
+        for link in document.statements
+        if "next" in link.get("rel").lower().split()
+    )
+    numbered = find_further_pages(document, [0], url)[-1:] if len(document) else ()
+    return next(filter(None, (*named, *numbered)), None)
 
 
 def _feed_urls(document: Document, base: str) -> list[str]:

@@ -15,6 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from newscrawl.crawl.discovery.link_classifier import date_in_url
 from newscrawl.crawl.discovery.listing_entries import date_timestamp
+from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.period import ANY_TIME, Period
 from newscrawl.crawl.discovery.target import (
     Budgets,
@@ -30,6 +31,7 @@ from newscrawl.items import LISTED
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from newscrawl.crawl.discovery.paging import Place
     from newscrawl.crawl.discovery.site_list import Site
     from newscrawl.crawl.frontier.lease import FinishedRequest
 
@@ -134,6 +136,10 @@ class SitePlan:
         self.outside = 0
         #: candidates without a date, if a period was asked for
         self.undated = 0
+        #: listings and page numbers by page key, the first pages excepted
+        self._pages: dict[str, tuple[ListingPages, int]] = {}
+        #: listed articles
+        self.listed_count = 0
         #: pages that may be further pages of stories, with the keys of these
         self._parts: list[tuple[str, Target]] = []
         self._revisited = 0
@@ -194,6 +200,8 @@ class SitePlan:
 
     def record_failure(self, target: Target, reason: str) -> None:
         """Record that *target* could not be fetched or read."""
+        if target.key in self._pages:
+            self.add_pages(target, None, "older")
         silent = reason in NO_ANSWER
         self._answered |= not silent
         if target.role != "article" and (silent or target.is_start):
@@ -288,6 +296,27 @@ class SitePlan:
         timestamp = entry.get("timestamp") if self._period.until is not None else None
         self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
 
+    def add_pages(self, target: Target, following: str | None, place: Place) -> None:
+        """Add the page of the listing *target* to read next, if a period was asked for.
+
+        *following*: URL of its next page; *place*: when its articles were published.
+        """
+        if self._period == ANY_TIME:
+            return
+        pages, number = self._pages.get(target.key, (None, 1))
+        if pages is None and following and self.is_own_url(following):
+            pages = ListingPages.of(following)
+        if pages is None:
+            return
+        pages.record(number, place)
+        following_number = pages.next_number()
+        if following_number is not None:
+            timestamp = target.timestamp or (None if place == "undated" else self._period.until)
+            page = Target("section", pages.url(following_number), target.depth, timestamp)
+            if self._mark_seen("section", page.key):
+                self._pages[page.key] = pages, following_number
+                self._queue(page)
+
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
         """Add an article with its ``history``, if any; return False if it was known.
 
@@ -358,6 +387,7 @@ class SitePlan:
                 return False
             self._final_keys.discard(key)
         self._article_keys.add(key)
+        self.listed_count += 1
         return True
 
     def add_known_pages(self, keys: Iterable[str]) -> int:
@@ -365,6 +395,7 @@ class SitePlan:
         new = set(keys) - self._known_pages
         self._known_pages |= new
         self._known_count += len(new)
+        self.listed_count += len(new)
         return sum((True, key) not in self._seen for key in new)
 
     def resume(self, finished: Iterable[FinishedRequest]) -> None:
@@ -465,7 +496,7 @@ class SitePlan:
         if len(self.in_flight) >= self.budgets.max_in_flight:
             return None
         if self._missing > 0:
-            while self._articles:
+            while self._articles and not self._section_precedes:
                 target = self._articles.pop()
                 is_after = self._period.is_after(target.timestamp)
                 if not is_after or self._after < max(MIN_AFTER, self._within // 10):
@@ -495,6 +526,14 @@ class SitePlan:
 
     def _within_budget(self, role: Role) -> bool:
         return self._requests_by_role[role] < self.budgets.requests_for(role)
+
+    @property
+    def _section_precedes(self) -> bool:
+        """True if an archive page of the period may list articles before the candidates."""
+        if self._period.until is None or not self._sections or not self._within_budget("section"):
+            return False
+        first, section = self._articles.peek().timestamp, self._sections.peek().timestamp
+        return first is None and section is not None and not self._period.is_after(section)
 
     @property
     def _within_found(self) -> bool:
