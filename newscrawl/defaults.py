@@ -152,6 +152,8 @@ DEFAULTS: dict[str, Any] = {
     # --- Scheduled crawls: history of the sitelist spider ---
     # Fetch all known sources and retry failed pages, although they are not due.
     "NEWSCRAWL_ALL_DUE": False,
+    # Emit an item with the flag "deleted" for an article whose page is gone (404, 410).
+    "NEWSCRAWL_DELETED": False,
     # Emit each article once, and again when it was updated. False ignores former crawls.
     "NEWSCRAWL_ONLY_NEW": True,
     # Crawls in which a page may fail before it is given up. It is retried in the next crawl, then

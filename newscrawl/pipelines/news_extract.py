@@ -47,6 +47,9 @@ logger = logging.getLogger(__name__)
 # Failures after which a page is extracted without its styles.
 _RETRIED: Final = frozenset({"memory", "timeout"})
 
+SHRUNK: Final = "shrunk"
+"""Reason to drop an update that has lost most of the text of its article."""
+
 DECODE_TASK = "newscrawl.workers.tasks:decode_page"
 
 
@@ -221,8 +224,10 @@ class NewsExtractPipeline:
             found = await state.pages.judge(article, page.url, digest, parts)
             if found == "updated":
                 article.flags.append(found)
-            elif found in ("unchanged", "known", "soft_404"):
+            elif found not in (None, "new"):
                 reason = found
+        if reason == TOO_SHORT and state and state.pages.is_revisit(page.url):
+            reason = SHRUNK
         if reason in BARRIERS and state:
             state.pages.record_extraction_failure(page.url, reason)
         return PageDropped.of(article, reason) if reason else None

@@ -49,16 +49,17 @@ class ItemRow:
 
 
 def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
-    """Return the rows of a segment in order of key and version, and the number of items without URL.
+    """Return the rows of a segment in order of key and version, and the number of other items.
 
-    The order is the same in all processes, so that their transactions do not wait in a circle.
+    Items without URL have no row, nor those of deleted articles. The order is the same in all processes, so that their transactions do not wait in a circle.
     """
     rows = []
     default = utc_instant(path.parent.name) or _EPOCH
     for number, stored in enumerate(read_segment(path, segment), 1):
         item = _json_values(stored) if segment.format == "parquet" else stored
         url = item.get("url")
-        if isinstance(url, str) and url:
+        is_deleted = "deleted" in (item.get("flags") or ())  # the text of the article stays
+        if isinstance(url, str) and url and not is_deleted:
             key = article_key(url, item.get("canonical_url"))
             version = utc_instant(item.get("fetched_at")) or default
             rows.append(ItemRow(key, version, number, url, item))

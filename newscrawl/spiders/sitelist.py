@@ -25,7 +25,7 @@ from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.request_keys import PLANNED
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.history.page_history import ClassifiedEntries
+from newscrawl.crawl.history.page_history import DELETED, ClassifiedEntries
 from newscrawl.crawl.page_download import download_page, header_hints
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
@@ -33,7 +33,7 @@ from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.fields.kind.barriers import gate_of
-from newscrawl.items import PageItem
+from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.workers.child import WorkerError
@@ -105,6 +105,7 @@ class SitelistSpider(Spider):
         self.pool = WorkerPool.for_crawler(self.crawler)
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
         self.site_stats = SiteStats(self.crawler.stats)
+        self.emits_deleted = setting(settings, "NEWSCRAWL_DELETED")
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
         self.traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self.state = CrawlState.for_crawler(self.crawler)
@@ -219,12 +220,16 @@ class SitelistSpider(Spider):
         for request in self._next_requests(plan):
             yield request
 
-    async def errback(self, failure: Failure) -> AsyncIterator[Request]:
-        """Record the failure of a request; yield the next requests."""
+    async def errback(self, failure: Failure) -> AsyncIterator[Any]:
+        """Record the failure of a request; yield an item, if requested, and the next requests."""
         request: Request = failure.request  # type: ignore[attr-defined]
         ticket, plan = self._request_of(request.meta)
         if target := plan.close(ticket):
-            self._record_failure(plan, target, failure_reason(failure.value), request)
+            reason = failure_reason(failure.value)
+            self._record_failure(plan, target, reason, request)
+            if self.emits_deleted and target.is_revisit and reason in DELETED:
+                self.site_stats.count(plan.site.key, "deleted_count")
+                yield Article(url=target.url, fetched_at=clock.now(), flags=["deleted"])
         for next_request in self._next_requests(plan):
             yield next_request
 

@@ -106,7 +106,8 @@ def day(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     hours: int = request.param
     with NewsServer(newsrooms(last=hours // 2 - 1)) as server:
         schedule = [*range(hours), hours - 1]
-        crawls, log = crawl_hours(tmp_path_factory.mktemp("day"), server, schedule)
+        folder = tmp_path_factory.mktemp("day")
+        crawls, log = crawl_hours(folder, server, schedule, NEWSCRAWL_DELETED=True)
     return Day(server, crawls, log, hours)
 
 
@@ -200,10 +201,12 @@ def test_gives_up_on_a_page_that_keeps_failing(day: Day):
 
 
 def test_does_not_retry_a_page_that_is_gone(day: Day):
-    """A page with 410 is not requested again, whether it was emitted before or not."""
+    """A page with 410 is not requested again; if it was emitted before, an item says so."""
     stories = {story.number: (room, story) for room, story in day.stories(FAULTY)}
     room, story = stories[GONE]
-    assert day.versions(room, story) == [(0, False)]
+    items = day.emitted[room.url[:-1] + story.path]
+    flags = [(number, item["flags"], bool(item["body"])) for number, item in items]
+    assert flags == [(0, [], True), (1, ["deleted"], False)]
     assert day.fetches(room.host, story.path) == [(0, 200), (1, 410)]
     room, story = stories[GONE_AT_ONCE]
     assert day.fetches(room.host, story.path) == [(0, 410)]

@@ -38,7 +38,11 @@ _MAX_SOFT_404: Final = 600
 #: words of a link, and the largest share of them on a page that is about something else
 _MIN_LINK_WORDS: Final = 5
 _MAX_LINK_SHARE: Final = 0.2
-_GONE: Final = ("http_404", "http_410", "redirected_home")
+#: share of its former text that an update has at least
+_MIN_LENGTH: Final = 0.5
+DELETED: Final = ("http_404", "http_410")
+"""Failures of an emitted article that the site has deleted."""
+_GONE: Final = (*DELETED, "redirected_home")
 
 
 @dataclass(slots=True)
@@ -241,11 +245,12 @@ class PageHistory:
                 self.record_failure(target, None, "stalled")
 
     def _status_of_copy(
-        self, visit: Visit, article: Article, digest: bytes
+        self, visit: Visit, article: Article, digest: bytes, *, emitted: bool
     ) -> ArticleStatus | None:
         """Return the status of a page whose text another page of the site had in this crawl.
 
         A short text is also that of a page that is gone if it has hardly a word of the link to it.
+        *emitted*: an earlier crawl has emitted the text for another page.
         """
         is_short = len(article.body) <= _MAX_SOFT_404
         site = site_key(article.url or "")
@@ -255,7 +260,9 @@ class PageHistory:
             self._texts.popitem(last=False)
         if first != visit.target.key:
             return "soft_404" if is_short else "known"
-        return "soft_404" if is_short and _lacks_words_of_link(article, visit) else None
+        if is_short and _lacks_words_of_link(article, visit):
+            return "soft_404"
+        return "known" if emitted else None
 
     async def judge(
         self, article: Article, url: str, digest: bytes, parts: Sequence[str] | None = ()
@@ -270,22 +277,33 @@ class PageHistory:
         if visit is None:
             return None
         urls = _other_urls(visit, article)
+        key = visit.target.key
+        status: ArticleStatus = "new"
+        copies = await self._store.read(schema.SELECT_COPIES, (key, digest))
         emitted = await self._emitted_before(visit, urls)
-        status = article_status(visit.target.key, digest, emitted) if self._only_new else "new"
-        if status == "new" and (found := self._status_of_copy(visit, article, digest)):
-            status = found
+        if self._only_new:
+            status = article_status(key, digest, emitted)
         if status == "updated" and parts is None:
             self.record_failure(visit.target, visit.request, "further_page")
             return "unchanged"
         if status in ("new", "updated"):
-            self._record_emitted(visit, urls, digest, changed=status == "updated")
+            is_copy = bool(copies) and self._only_new
+            status = self._status_of_copy(visit, article, digest, emitted=is_copy) or status
+        length = len(article.body)
+        if status == "updated" and length < _MIN_LENGTH * visit.target.history.get("length", 0):
+            status = "shrunk"
+        if status in ("new", "updated"):
+            self._record_emitted(visit, urls, digest, length, changed=status == "updated")
             if parts:
                 keys = [page_key(part) for part in parts]
                 # A view of the whole story has its other pages, too.
-                self._joined.update(keys if article.pages > 1 else [*keys, visit.target.key])
-                self.record_parts(visit.target.key, keys, visit.request)
+                self._joined.update(keys if article.pages > 1 else [*keys, key])
+                self.record_parts(key, keys, visit.request)
         elif status == "unchanged":
             self._record_unchanged(visit)
+            self._add_aliases(visit, urls)
+        elif visit.target.is_revisit:  # the old text stays, and is compared with the next one
+            self.record_failure(visit.target, visit.request, status)
         else:
             row = ("known", clock.now().timestamp(), None, None, 0, None, visit.target.key)
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
@@ -303,6 +321,10 @@ class PageHistory:
         self._leases.write_with_end(request, schema.PAGE_ENDED, rows)
         aliases = [(key, story, True) for key in parts]
         self._leases.write_with_end(request, schema.INSERT_ALIAS, aliases)
+
+    def is_revisit(self, url: str) -> bool:
+        """Return whether the page at *url*, in the pipelines, was emitted as an article before."""
+        return url in self._visits and self._visits[url].target.is_revisit
 
     def record_extraction_failure(self, url: str, reason: str) -> None:
         """Record that the extraction of the page at *url* failed."""
@@ -331,17 +353,19 @@ class PageHistory:
         ]
 
     def _record_emitted(
-        self, visit: Visit, urls: dict[str, bool], digest: bytes, *, changed: bool
+        self, visit: Visit, urls: dict[str, bool], digest: bytes, length: int, *, changed: bool
     ) -> None:
         self._add_recent(visit.target.key, EmittedArticle(visit.target.key, digest))
-        aliases = []
         for key, same_url in urls.items():
             self._add_recent(key, EmittedArticle(visit.target.key, digest, same_url))
-            aliases.append((key, visit.target.key, same_url))
-        if aliases:
-            self._leases.write_with_end(visit.request, schema.INSERT_ALIAS, aliases)
+        self._add_aliases(visit, urls)
         now, interval, due = self._next_visit(visit.target, changed=changed)
-        self._write(visit, schema.PAGE_EMITTED, now, *visit.validators, digest, interval, due)
+        row = (now, *visit.validators, digest, length, interval, due)
+        self._write(visit, schema.PAGE_EMITTED, *row)
+
+    def _add_aliases(self, visit: Visit, urls: dict[str, bool]) -> None:
+        if rows := [(key, visit.target.key, same_url) for key, same_url in urls.items()]:
+            self._leases.write_with_end(visit.request, schema.INSERT_ALIAS, rows)
 
     def _add_recent(self, key: str, article: EmittedArticle) -> None:
         self._recent[key] = article
@@ -392,11 +416,13 @@ def _entry(row: PageRow) -> Entry:
 
 def _lacks_words_of_link(article: Article, visit: Visit) -> bool:
     """Return whether *article*, without a date on its page, is about something else than the link."""
-    date = article.evidence.get("date")
-    listed = frozenset(words(visit.target.hints.get("link_text", "")))
+    date, title = article.evidence.get("date"), article.evidence.get("title")
+    hints = visit.target.hints
+    listed = frozenset(words(hints.get("link_text") or hints.get("title") or ""))
     if len(listed) < _MIN_LINK_WORDS or (date and date.source not in ("hint", "url")):
         return False
-    shown = listed.intersection(words(f"{article.title or ''} {article.body}"))
+    own_title = "" if title and title.source == "hint" else article.title or ""
+    shown = listed.intersection(words(f"{own_title} {article.body}"))
     return len(shown) <= _MAX_LINK_SHARE * len(listed)
 
 

@@ -39,7 +39,7 @@ PERMANENT_FAILURES: Final = frozenset(
 )  # fmt: skip
 
 #: status of an article compared to the articles emitted before
-ArticleStatus = Literal["new", "updated", "unchanged", "known", "soft_404"]
+ArticleStatus = Literal["new", "updated", "unchanged", "known", "soft_404", "shrunk"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,14 @@ CREATE TABLE IF NOT EXISTS page (
     etag TEXT,
     last_modified TEXT,
     body_hash BLOB,
+    length INTEGER,
     interval REAL,
     next_due REAL,
     failures INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS page_due ON page (site, next_due) WHERE next_due IS NOT NULL;
 CREATE INDEX IF NOT EXISTS page_last_seen ON page (last_seen);
+CREATE INDEX IF NOT EXISTS page_text ON page (site, body_hash) WHERE body_hash IS NOT NULL;
 CREATE TABLE IF NOT EXISTS alias (
     key TEXT PRIMARY KEY, page TEXT NOT NULL, same_url INTEGER NOT NULL
 ) WITHOUT ROWID;
@@ -95,6 +97,8 @@ class PageRow(NamedTuple):
     last_modified: str | None
     #: of the text emitted last; None if the page was not emitted
     body_hash: bytes | None
+    #: characters of that text
+    length: int | None
     interval: float | None
     next_due: float | None
     failures: int
@@ -113,6 +117,7 @@ class PageRow(NamedTuple):
             "etag": self.etag,
             "last_modified": self.last_modified,
             "hash": self.body_hash and self.body_hash.hex(),
+            "length": self.length,
             "interval": self.interval,
             "failures": self.failures,
         }
@@ -152,6 +157,10 @@ WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?
 AND min(coalesce(published, first_seen), first_seen) >= ?
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
+SELECT_COPIES: Final = """
+SELECT 1 FROM page WHERE site = (SELECT site FROM page WHERE key = ?1) AND body_hash = ?2
+AND key != ?1 LIMIT 1
+"""
 SELECT_SOURCES: Final = f"""
 SELECT {", ".join(SourceRow._fields)} FROM source
 WHERE site = ? ORDER BY published IS NULL, published DESC, first_seen
@@ -173,7 +182,7 @@ WHERE key = ?
 """
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
-interval = ?, next_due = ?, failures = 0, vain = iif(signalled, 0, vain), signalled = 0
+length = ?, interval = ?, next_due = ?, failures = 0, vain = iif(signalled, 0, vain), signalled = 0
 WHERE key = ?
 """
 PAGE_UNCHANGED: Final = """

@@ -29,6 +29,7 @@ NO_STORY: Final = {
     "login": "ask for a login",
     "needs_js": "show nothing without scripts",
     "redirected_home": "redirect to the front page",
+    "shrunk": "have lost most of their text",
     "soft_404": "have the short text of another page",
 }
 """Outcomes of pages that a site shows in place of stories, and a verb for the pages."""
@@ -133,7 +134,11 @@ def no_story(counts: Counter[str]) -> tuple[str, int, int] | None:
 
     *counts* are those of a site; None unless most of at least :data:`MIN_NO_STORY` pages have it.
     """
-    names = ("fetched", *(name for name in counts if name.startswith("failed/")))
+    names = (
+        "fetched",
+        "unchanged/article",
+        *(name for name in counts if name.startswith("failed/")),
+    )
     pages = sum(counts[name] for name in names)
     found = {name: counts[f"failed/{name}"] + counts[f"dropped/{name}"] for name in NO_STORY}
     outcome = max(found, key=found.__getitem__)

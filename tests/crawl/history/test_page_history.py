@@ -278,7 +278,60 @@ async def test_ignores_canonical_urls_of_other_sites(crawl: Opening, fake_clock:
     async with crawl() as state:
         await listed_as_due(state, ours, theirs)
         await emit(state, ours, "Text")
-        assert await emit(state, theirs, "Text", canonical=ours["url"]) == "new"
+        assert await emit(state, theirs, "Text, printed", canonical=ours["url"]) == "new"
+
+
+@in_loop
+async def test_same_text_of_another_crawl_is_known(crawl: Opening, fake_clock: FakeClock):
+    """Under another URL, and under one of the domain that the site has moved to."""
+    text = "A sentence of a story that moves. " * 30
+    moved = {**entry("a"), "url": "http://new.example/a", "key": "new.example/a"}
+    async with crawl() as state:
+        await listed_as_due(state, entry("a"))
+        await emit(state, entry("a"), text)
+    async with crawl() as state:
+        await listed_as_due(state, entry("b"), moved)
+        assert await emit(state, entry("b"), text) == "known"
+        assert await emit(state, moved, text) == "known"
+    async with crawl(NEWSCRAWL_ONLY_NEW=False) as state:
+        assert await emit(state, entry("b"), text) == "new"
+
+
+@in_loop
+@pytest.mark.parametrize("notice", ["Subscribe now.", "A sentence. " * 40])
+async def test_update_that_loses_most_of_its_text_is_held(
+    crawl: Opening, fake_clock: FakeClock, notice: str
+):
+    """The next visit compares with the emitted text, which may come back or change."""
+    text, verdicts = "A sentence of the story. " * 40, []
+    async with crawl() as state:
+        await listed_as_due(state, entry("a", NOON))
+        await emit(state, entry("a", NOON), text, ETag="1")
+    for found in (notice, text, notice, text[: len(text) * 2 // 3]):
+        fake_clock.forward(8)
+        async with crawl(NEWSCRAWL_UPDATE_WINDOW=100) as state:
+            again = await due_page(state)
+            verdicts.append(await emit(state, again, found, ETag="2"))
+    assert verdicts == ["shrunk", "unchanged", "shrunk", "updated"]
+
+
+@in_loop
+async def test_update_with_the_text_of_another_page_is_held(crawl: Opening, fake_clock: FakeClock):
+    """A page in place of deleted stories is no update, of a short story neither."""
+    gone, pages = "This page does not exist any more.", [entry(name, NOON) for name in "abc"]
+    async with crawl() as state:
+        await listed_as_due(state, *pages)
+        for number, page in enumerate(pages):
+            await emit(state, page, f"Short text {number}")
+    fake_clock.forward(1)
+    async with crawl() as state:
+        due = (await state.load(SITE, limit=10)).pages
+        assert [await emit(state, page, gone) for page in due[:2]] == ["updated", "soft_404"]
+    fake_clock.forward(1)
+    async with crawl() as state:
+        late = next(p for p in (await state.load(SITE, limit=10)).pages if p["url"][-1] == "c")
+        assert await emit(state, late, gone) == "known"
+        assert state.pages.is_revisit(late["url"])
 
 
 @in_loop
