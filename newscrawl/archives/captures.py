@@ -1,23 +1,28 @@
-"""Pages in WARC records, decoded as in a crawl."""
+"""Pages in WARC records, decoded as in a crawl, and the failures among them."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
 from w3lib.url import safe_url_string
 
+from newscrawl.archives.archive_reader import Flaw
 from newscrawl.archives.message_head import HeadTooLargeError, parse_headers, read_lines
 from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
+from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.items import PageItem, instant
+from newscrawl.text import without_controls
 
 if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
     from scrapy.http import Response
@@ -26,6 +31,11 @@ if TYPE_CHECKING:
 
 NOTES: Final = "warc-json-metadata"
 """Header with role and hints of a page (:mod:`newscrawl.archives.archive_writer`)."""
+
+MAX_FAILURES: Final = 10_000
+"""Maximum number of failures of a unit or command that are listed; others are only counted."""
+_MAX_TEXT: Final = 2000
+"""Maximum characters of the URL and of the message of a failure."""
 
 _GZIP: Final = b"\x1f\x8b"
 _STATUS: Final = re.compile(rb"HTTP/\S*\s+(\d{3})(?!\d)", re.IGNORECASE)
@@ -191,3 +201,72 @@ def time_of_capture(text: Any) -> datetime | None:
         text = "{}-{}-{}T{}:{}:{}".format(*digits.groups())
     moment = instant(text)
     return moment if moment and moment.year in _YEARS else None
+
+
+class Failure(NamedTuple):
+    """A page or a part of an archive without result."""
+
+    #: URL of the page, "" if unknown
+    url: str
+    #: a reason of ``WorkerError`` or :class:`~newscrawl.archives.archive_reader.Flaw`
+    reason: str
+    message: str
+
+    @classmethod
+    def of(cls, url: str, reason: str, message: str) -> Failure:
+        """Return a failure with texts of the archive: shortened, without control characters."""
+        return cls(*(without_controls(text[:_MAX_TEXT]) for text in (url, reason, message)))
+
+
+def record_pages(
+    records: Iterable[ArchiveRecord | Flaw],
+    counts: Counter[str],
+    failed: Callable[[Failure], object],
+) -> Iterator[PageItem]:
+    """Yield the pages in *records*; count the other records, call *failed* with each failure."""
+    for record in records:
+        if isinstance(record, Flaw):
+            counts[record.reason] += 1
+            failed(_flaw_failure(record))
+            continue
+        counts["record"] += 1
+        if not is_server_message(record):
+            continue
+        try:
+            page = page_of(record)
+        except NoPageError as error:
+            counts[error.reason] += 1
+            if error.message:
+                failed(Failure.of(record.url, error.reason, error.message))
+        except Exception as error:  # noqa: BLE001  # costs this record only
+            counts["failed"] += 1
+            reason = "memory" if isinstance(error, MemoryError) else "error"
+            failed(Failure.of(record.url, reason, f"{type(error).__name__}: {error}"))
+        else:
+            yield page
+
+
+_READ: Final = frozenset({"record", "article"})
+_FLAWS: Final = {
+    "cut": "the archive is cut off at byte",
+    "damaged": "a record is damaged at byte",
+    "memory": "a record exceeded the memory limit at byte",
+    "too_large": "a record is too large at byte",
+}
+
+
+def _flaw_failure(flaw: Flaw) -> Failure:
+    return Failure.of(flaw.url, flaw.reason, f"{_FLAWS[flaw.reason]} {flaw.offset}")
+
+
+def site_of(page: PageItem) -> str:
+    """Return the site to whose budget the time of *page* counts; "" if it has none."""
+    return registered_domain(site_key_or(page.url, ""))
+
+
+def summary_line(counts: Counter[str]) -> str:
+    """Return one line on extracted articles and on records that were left out, by reason."""
+    reasons = [(reason, number) for reason, number in counts.most_common() if reason not in _READ]
+    left_out = ", ".join(f"{number} {reason}" for reason, number in reasons)
+    line = f"{counts['article']} articles in {counts['record']} records"
+    return f"{line}; left out: {left_out}" if left_out else line

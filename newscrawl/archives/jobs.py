@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.settings import Settings
 
-from newscrawl.archives.captured_pages import Failure
-from newscrawl.archives.idle_workers import close_idle_workers, keep_worker, take_worker
+from newscrawl.archives.captures import Failure
 from newscrawl.archives.output_folder import ArticleTables, OutputFolder, UnitRecord
 from newscrawl.archives.sources import SPLIT, Unit, plan
-from newscrawl.archives.unit_extraction import UnitExtraction, UnitOptions, UnreadableError
+from newscrawl.archives.unit_extraction import (
+    UnitExtraction,
+    UnitOptions,
+    UnreadableError,
+    close_idle_workers,
+    keep_worker,
+    take_worker,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

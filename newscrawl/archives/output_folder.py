@@ -37,7 +37,7 @@ from newscrawl.extraction.body_formats import FORMAT_FIELDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.archives.captured_pages import Failure
+    from newscrawl.archives.captures import Failure
     from newscrawl.archives.sources import Unit
     from newscrawl.items import Article
 

@@ -1,17 +1,23 @@
-"""Extraction of a unit in a guarded worker process."""
+"""Extraction of a unit in a guarded worker process, which then waits for the next one.
+
+A new process would have to load its modules and models again.
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
+from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from newscrawl.archives.captured_pages import MAX_FAILURES, Failure
-from newscrawl.archives.page_extractor import kept_article
+from newscrawl.archives.captures import MAX_FAILURES, Failure
 from newscrawl.archives.unit_pages import RowFields
 from newscrawl.defaults import setting
+from newscrawl.items import Article
 from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions
+from newscrawl.workers.process import Limits, WorkerProcess
 from newscrawl.workers.site_budget import SiteBudget
 
 if TYPE_CHECKING:
@@ -20,10 +26,16 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newscrawl.archives.sources import Unit
-    from newscrawl.items import Article
-    from newscrawl.workers.process import WorkerProcess
 
 UNIT_TASK: Final = "newscrawl.archives.unit_task:extract_unit"
+
+IDLE_SECONDS: Final = 60.0
+"""Seconds after which an idle process ends: the job may be over."""
+
+_PRELOAD: Final = ("newscrawl.workers.tasks:load_models", "newscrawl.archives.unit_task")
+
+_lock: Final = Lock()
+_idle: Final[defaultdict[tuple[int, float], list[tuple[WorkerProcess, Timer]]]] = defaultdict(list)
 
 
 class UnreadableError(Exception):
@@ -151,6 +163,52 @@ class UnitExtraction:
                 failure = Failure.of(page["url"], answer["reason"], answer["message"])
                 self.failures.append(failure)
             return
-        article = kept_article(answer["result"], self._options, self.counts)
-        if article:
+        article = Article.from_dict(answer["result"])
+        dropped = self._options.drop_reason(article)
+        self.counts[dropped or "article"] += 1
+        if not dropped:
             self._add(article)
+
+
+def take_worker(deadline: float) -> WorkerProcess:
+    """Return an idle worker with this *deadline* (seconds), or a new one."""
+    with _lock:
+        workers = _idle[_key(deadline)]
+        worker, timer = workers.pop() if workers else (None, None)
+    if worker is None or timer is None:
+        return WorkerProcess(Limits(deadline, memory=0, tasks=0), *_PRELOAD)
+    timer.cancel()
+    return worker
+
+
+def keep_worker(worker: WorkerProcess, deadline: float) -> None:
+    """Keep *worker*, which has no task, for :func:`take_worker`."""
+    key = _key(deadline)
+
+    def expire() -> None:
+        with _lock:
+            if (worker, timer) not in _idle[key]:
+                return  # taken in the meantime
+            _idle[key].remove((worker, timer))
+        worker.close()
+
+    timer = Timer(IDLE_SECONDS, expire)
+    timer.daemon = True
+    with _lock:
+        _idle[key].append((worker, timer))
+    timer.start()
+
+
+def close_idle_workers() -> None:
+    """Close the idle workers of this process."""
+    with _lock:
+        closed = [entry for key in _idle if key[0] == os.getpid() for entry in _idle[key]]
+        _idle.clear()
+    for worker, timer in closed:
+        timer.cancel()
+        worker.close()
+
+
+def _key(deadline: float) -> tuple[int, float]:
+    # A forked process has none of the threads of its parent's workers.
+    return os.getpid(), deadline

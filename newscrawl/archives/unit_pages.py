@@ -10,8 +10,14 @@ from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from newscrawl.archives import ARCHIVES, OTHER_ARCHIVES
 from newscrawl.archives.archive_reader import next_member, read_members, read_records
-from newscrawl.archives.captured_pages import Failure, record_pages, site_of
-from newscrawl.archives.captures import NoPageError, time_of_capture, too_large
+from newscrawl.archives.captures import (
+    Failure,
+    NoPageError,
+    record_pages,
+    site_of,
+    time_of_capture,
+    too_large,
+)
 from newscrawl.archives.message_head import MAX_HEAD_SIZE
 from newscrawl.archives.remote_files import local_copy, open_seekable
 from newscrawl.archives.sources import PARQUET

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.archives.captured_pages import MAX_FAILURES, Failure, site_of
+from newscrawl.archives.captures import MAX_FAILURES, Failure, site_of
 from newscrawl.archives.sources import Unit
 from newscrawl.archives.unit_pages import RowFields, UnitPages, accepted
 from newscrawl.pipeline_options import page_arguments

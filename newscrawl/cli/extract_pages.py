@@ -33,20 +33,31 @@ from newscrawl.defaults import DEFAULTS, NoSettings, setting
 from newscrawl.items import Article
 from newscrawl.optional import require
 from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions, page_arguments
-from newscrawl.workers.child import WorkerError, result_of, run_task, tune_garbage_collector
+from newscrawl.workers.child import (
+    WorkerError,
+    limit_memory,
+    result_of,
+    run_task,
+    tune_garbage_collector,
+)
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+    from typing import TypeAlias
 
     from scrapy.settings import Settings
 
     from newscrawl.items import PageItem
     from newscrawl.workers.pool import WorkerPool
 
+    Fail: TypeAlias = Callable[[str, WorkerError], None]
+
 _READ_AHEAD: Final = 4
 """Pages read ahead for each worker."""
+_MAX_WAITING: Final = 64 * 2**20
+"""Maximum bytes of the pages that are read ahead."""
 
 
 @click.command()
@@ -185,13 +196,16 @@ class Extraction:
             tune_garbage_collector()
         with progress("extracting", len(self.sources.files)) as advance:
             if self.jobs:
-                import asyncio  # noqa: PLC0415  # slow to import
-
-                asyncio.run(self._extract_files(advance))
+                self._extract_all(self._file_pages(advance), self.write, self._fail_page)
                 return
-            for path in self.sources.files:
-                self.write(str(path), self._extract_here(path))
-                advance()
+            for name, page in self._file_pages(advance):
+                self.write(name, self._extract_here(name, page))
+
+    def _file_pages(self, advance: Callable[[], None]) -> Iterator[tuple[str, PageItem]]:
+        for path in self.sources.files:
+            advance()
+            if page := self._read(path):
+                yield str(path), page
 
     def _pool(self) -> WorkerPool:
         from newscrawl.workers.pool import WorkerPool  # noqa: PLC0415  # imports Scrapy
@@ -201,40 +215,50 @@ class Extraction:
     def _scrapy_settings(self) -> Settings:
         return default_settings() if isinstance(self.settings, NoSettings) else self.settings
 
-    async def _extract_files(self, advance: Callable[[], None]) -> None:
+    def _extract_all(
+        self,
+        pages: Iterable[tuple[str, PageItem]],
+        write: Callable[[str, Article | None], None],
+        fail: Fail,
+        memory_limit: int = 0,
+    ) -> None:
+        """Extract *pages*, each with its name, in worker processes; *write* the articles in order.
+
+        This process may use *memory_limit* more MB to read the pages (0: no limit).
+        """
         import asyncio  # noqa: PLC0415  # slow to import
 
-        pool = self._pool()
-        pending: deque[tuple[Path, asyncio.Task[Article | None]]] = deque()
+        async def run() -> None:
+            pool = self._pool()
+            pending: deque[tuple[str, int, asyncio.Task[Article | None]]] = deque()
+            limit_memory(memory_limit)
+            try:
+                for name, page in pages:
+                    task = asyncio.create_task(self.extract_page(pool, name, page, fail))
+                    pending.append((name, len(page.html), task))
+                    while (
+                        len(pending) > _READ_AHEAD * max(1, self.jobs)
+                        or sum(size for _, size, _ in pending) > _MAX_WAITING
+                    ):
+                        await write_next(pending)
+                while pending:
+                    await write_next(pending)
+            finally:
+                limit_memory(0)
+                await pool.close()
 
-        async def write_next() -> None:
-            path, task = pending.popleft()
-            self.write(str(path), await task)
-            advance()
+        async def write_next(pending: deque[tuple[str, int, asyncio.Task[Article | None]]]) -> None:
+            name, _, task = pending.popleft()
+            write(name, await task)
 
-        try:
-            for path in self.sources.files:
-                pending.append((path, asyncio.create_task(self._extract_file(pool, path))))
-                if len(pending) > _READ_AHEAD * max(1, self.jobs):
-                    await write_next()
-            while pending:
-                await write_next()
-        finally:
-            await pool.close()
+        asyncio.run(run())
 
-    async def _extract_file(self, pool: WorkerPool, path: Path) -> Article | None:
-        page = self._read(path)
-        return await self.extract_page(pool, str(path), page) if page else None
-
-    def _extract_here(self, path: Path) -> Article | None:
-        """Return the article in *path*, extracted in this process; report a failure."""
-        page = self._read(path)
-        if page is None:
-            return None
+    def _extract_here(self, name: str, page: PageItem) -> Article | None:
+        """Return the article of *page*, extracted in this process; report a failure."""
         try:
             plain = result_of(run_task(PAGE_TASK, page.html, self._arguments(page)))
         except WorkerError as error:
-            self._fail_page(str(path), error)
+            self._fail_page(name, error)
             return None
         return Article.from_dict(plain)
 
@@ -260,12 +284,17 @@ class Extraction:
         page = replace(page, encoding=self.encoding or page.encoding)
         return page_arguments(page, self.options.task_arguments)
 
-    async def extract_page(self, pool: WorkerPool, name: str, page: PageItem) -> Article | None:
-        """Return the article of *page*, of the source *name*; report a failure and return None."""
+    async def extract_page(
+        self, pool: WorkerPool, name: str, page: PageItem, fail: Fail | None = None
+    ) -> Article | None:
+        """Return the article of *page*, called *name*; report a failure and return None."""
+        from newscrawl.crawl.discovery.urls import registered_domain, site_key_or  # noqa: PLC0415
+
+        site = registered_domain(site_key_or(page.url, ""))
         try:
-            plain = await pool.call(PAGE_TASK, page.html, **self._arguments(page))
+            plain = await pool.call(PAGE_TASK, page.html, site=site, **self._arguments(page))
         except WorkerError as error:
-            self._fail_page(name, error)
+            (fail or self._fail_page)(name, error)
             return None
         return Article.from_dict(plain)
 
@@ -291,18 +320,23 @@ class Extraction:
         """Extract the articles of archives."""
         if not self.sources.archives:
             return
-        from newscrawl.cli.extract_archives import extract_archives  # noqa: PLC0415  # needs warcio
+        from newscrawl.archives.captures import summary_line  # noqa: PLC0415  # needs warcio
+        from newscrawl.cli.extract_archives import ArchivePages  # noqa: PLC0415
 
-        complete = extract_archives(
-            self.sources.archives,
-            self._emit,
-            pool=self._pool,
-            ahead=_READ_AHEAD * max(1, self.jobs),
-            memory_limit=setting(self.settings, "NEWSCRAWL_MEMORY_LIMIT") if self.jobs else 0,
-            options=self.options,
-            encoding=self.encoding,
-        )
-        self.failed |= not complete
+        pages = ArchivePages(self.sources.archives)
+
+        def write(_: str, article: Article | None) -> None:
+            if article:
+                dropped = self.options.drop_reason(article)
+                pages.counts[dropped or "article"] += 1
+                if not dropped:
+                    self.articles += 1
+                    self.output.write(article, None)
+
+        limit = setting(self.settings, "NEWSCRAWL_MEMORY_LIMIT") if self.jobs else 0
+        self._extract_all(pages, write, pages.fail, limit)
+        report(summary_line(pages.counts))
+        self.failed |= pages.damaged
 
     def report_empty_folders(self) -> None:
         """Report why there is no page, if there are only folders."""
@@ -313,10 +347,6 @@ class Extraction:
         folders = ", ".join(map(str, found.folders))
         why = f"left out: {reasons}" if reasons else "it is empty"
         report(f"no page found in {folders}: {why}")
-
-    def _emit(self, article: Article) -> None:
-        self.articles += 1
-        self.output.write(article, None)
 
     def extract_urls(self) -> None:
         """Download and extract the pages of URLs."""

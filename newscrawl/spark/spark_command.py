@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from contextlib import contextmanager
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -172,6 +173,8 @@ def _parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> int:
+    from newscrawl.archives.captures import summary_line  # noqa: PLC0415  # needs the extra
+
     def map_units(function: Any, units: list[Any]) -> list[Any]:
         # One task per unit: those of slow pages do not delay the others.
         records: list[Any] = context.parallelize(units, len(units)).map(function).collect()
@@ -181,11 +184,7 @@ def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> in
         summary = args.job.run(args.sources, map_units)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
-    counts = dict(summary["counts"])
-    articles, records = counts.pop("article", 0), counts.pop("record", 0)
-    others = ", ".join(f"{number} {reason}" for reason, number in counts.items())
-    left_out = f"; left out: {others}" if others else ""
-    sys.stderr.write(f"{articles} articles in {records} records{left_out}\n")
+    sys.stderr.write(f"{summary_line(Counter(summary['counts']))}\n")
     if not summary["unfinished"]:
         return _DONE
     sys.stderr.write(

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from newscrawl.archives.archive_reader import ArchiveError, ArchiveRecord, read_records
-from newscrawl.archives.captured_pages import record_pages
-from newscrawl.archives.captures import NoPageError, page_of
+from newscrawl.archives.captures import NoPageError, page_of, record_pages
 from newscrawl.archives.message_head import MAX_HEAD_SIZE
 from tests.conftest import REPOSITORY
 from tests.extraction.test_extraction import PAGE
@@ -32,7 +31,7 @@ from tests.helpers.hostile_archives import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.archives.captured_pages import Failure
+    from newscrawl.archives.captures import Failure
     from newscrawl.items import PageItem
 
 MAX_MEMORY = 400
@@ -171,7 +170,7 @@ READ = """
 import json, re, sys
 from collections import Counter
 from pathlib import Path
-from newscrawl.archives.captured_pages import record_pages
+from newscrawl.archives.captures import record_pages
 from newscrawl.archives.archive_reader import read_records
 counts = Counter()
 pages = [page.url for page in record_pages(read_records(Path(sys.argv[1])), counts, lambda _: None)]

@@ -24,7 +24,7 @@ from tests.extraction.test_extraction import PAGE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.archives.captured_pages import Failure
+    from newscrawl.archives.captures import Failure
     from newscrawl.items import PageItem
 
 URL = "https://evil.test/x"

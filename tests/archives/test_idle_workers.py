@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from newscrawl.archives import idle_workers
-from newscrawl.archives.idle_workers import close_idle_workers, keep_worker, take_worker
+from newscrawl.archives import unit_extraction
 from newscrawl.archives.jobs import Job
 from newscrawl.archives.sources import plan
+from newscrawl.archives.unit_extraction import close_idle_workers, keep_worker, take_worker
 from newscrawl.workers.process import WorkerProcess
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
@@ -99,7 +99,7 @@ def test_forked_process_takes_no_worker_of_its_parent(monkeypatch: pytest.Monkey
 
 
 def test_idle_worker_is_closed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(idle_workers, "IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(unit_extraction, "IDLE_SECONDS", 0.0)
     worker = take_worker(DEADLINE)
     keep_worker(worker, DEADLINE)
     for thread in threading.enumerate():

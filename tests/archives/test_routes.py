@@ -21,9 +21,8 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.archives.archive_reader import ArchiveRecord, read_records
 from newscrawl.archives.captures import NoPageError, page_of
-from newscrawl.archives.idle_workers import take_worker
 from newscrawl.archives.sources import Unit
-from newscrawl.archives.unit_extraction import UnitExtraction, UnitOptions
+from newscrawl.archives.unit_extraction import UnitExtraction, UnitOptions, take_worker
 from newscrawl.cli.extract_pages import command
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.samples import SampleSites

@@ -10,9 +10,14 @@ import pytest
 from pyarrow import parquet
 from scrapy.settings import Settings
 
-from newscrawl.archives.idle_workers import close_idle_workers, take_worker
 from newscrawl.archives.sources import Unit
-from newscrawl.archives.unit_extraction import UnitExtraction, UnitOptions, UnreadableError
+from newscrawl.archives.unit_extraction import (
+    UnitExtraction,
+    UnitOptions,
+    UnreadableError,
+    close_idle_workers,
+    take_worker,
+)
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
 

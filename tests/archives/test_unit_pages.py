@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 from scrapy.settings import Settings
 
-from newscrawl.archives import captured_pages
+from newscrawl.archives import captures
 from newscrawl.archives.jobs import misread
 from newscrawl.archives.output_folder import UnitRecord
 from newscrawl.archives.sources import Unit, UnknownSourceError, cc_news, plan
@@ -26,7 +26,7 @@ from tests.archives.test_archives import Archive
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.archives.captured_pages import Failure
+    from newscrawl.archives.captures import Failure
 
 HTML = b"<p>A page."
 URLS = [f"https://one.test/{number}" for number in range(30)]
@@ -74,14 +74,14 @@ def test_reads_archives_without_members_per_record(tmp_path: Path, compress: boo
 
 def test_record_that_raises_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = archive(tmp_path / "a.warc.gz", dict.fromkeys(URLS[:3], HTML))
-    read_page = captured_pages.page_of
+    read_page = captures.page_of
 
     def page_of(record: Any) -> PageItem:
         if record.url == URLS[1]:
             raise RuntimeError("a bug")
         return read_page(record)
 
-    monkeypatch.setattr(captured_pages, "page_of", page_of)
+    monkeypatch.setattr(captures, "page_of", page_of)
     pages, counts, failures = read(Unit(str(path)))
     assert [page.url for page in pages] == [URLS[0], URLS[2]]
     assert failures == [(URLS[1], "error", "RuntimeError: a bug")]
