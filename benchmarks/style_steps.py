@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -86,16 +85,13 @@ class Subject:
         for other in others:
             other.style(SheetStore())
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "sheets.sqlite"
-            with SheetStore() as store:
-                self._take_style(COLD, store)
-                self._take_style(CACHED, store)
-                self._take_style(WHOLE_CACHED, store, whole=True)
-            with SheetStore(path) as store:
-                self.style(store)
+            store = SheetStore()
+            self._take_style(COLD, store)
+            self._take_style(CACHED, store)
+            self._take_style(WHOLE_CACHED, store, whole=True)
+            self.style(SheetStore(folder))
             forget()
-            with SheetStore(path) as store:
-                self._take_style(STORED, store)
+            self._take_style(STORED, SheetStore(folder))
         forget()
         self._take_style(NEW, SheetStore())
         forget()

@@ -217,9 +217,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_CSS_SHEETS": 32,
     # Maximum size in bytes of a sheet, uncompressed. The largest sheet observed has 1.2 MB.
     "NEWSCRAWL_CSS_SHEET_SIZE": 2 * 2**20,
-    # Path of the cache of parsed sheets, relative to the project's data directory. It can be kept
+    # Folder for the cache of parsed sheets, relative to the project's data directory. It can be kept
     # between crawls: sheets are stored by the hash of their text.
-    "NEWSCRAWL_CSS_STORE": "newscrawl-css.sqlite",
+    "NEWSCRAWL_CSS_STORE": "newscrawl-css",
     # Maximum size of the cache in MB; the least recently used sheets are removed first. A parsed
     # sheet takes about 30 KB.
     "NEWSCRAWL_CSS_STORE_SIZE": 256,

@@ -7,8 +7,6 @@ import re
 import unicodedata
 from functools import cache
 
-from newscrawl.compiled import compiled
-
 # Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -59,7 +57,6 @@ def folded(text: str) -> str:
     return _INVISIBLE.sub("", unicodedata.normalize("NFC", text)).lower()
 
 
-@compiled("newscrawl._words")
 def words(text: str) -> list[str]:
     """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
     try:
@@ -69,7 +66,6 @@ def words(text: str) -> list[str]:
     return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
 
 
-@compiled("newscrawl._words")
 def words_among(texts: list[str], wanted: frozenset[str]) -> tuple[frozenset[str], bool]:
     """Return those of the words *wanted* that are in *texts*, and whether these have any words."""
     found = frozenset(word for text in texts for word in words(text))
@@ -91,7 +87,6 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-@compiled("newscrawl._words", remove=_CONTROL_CHARACTERS.sub)
 def without_controls(text: str) -> str:
     """Return *text* without control characters, which a terminal would execute."""
     return text if text.isprintable() else _CONTROL_CHARACTERS.sub("", text)

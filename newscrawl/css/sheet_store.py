@@ -1,6 +1,6 @@
-"""Cache of parsed style sheets by the hash of their text, in memory and on disk.
+"""Cache of parsed style sheets by the hash of their text, in memory and in a folder.
 
-The pages of a site share linked sheets and most ``<style>`` blocks. Errors of the file cost time,
+The pages of a site share linked sheets and most ``<style>`` blocks. Errors of the files cost time,
 never a page.
 """
 
@@ -9,28 +9,32 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import os
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from newscrawl import clock
 from newscrawl.css.parser import FORMAT, Sheet, parse_sheet
-from newscrawl.css.sqlite_sheet_store import SheetFile
-
-if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
 
 logger = logging.getLogger(__name__)
 
-MAX_FILE_BYTES: Final = 256 * 2**20
-"""Default size limit of the file, in bytes."""
+MAX_FOLDER_BYTES: Final = 256 * 2**20
+"""Default size limit of the folder, in bytes."""
 
 MAX_MEMORY_CHARACTERS: Final = 32 * 2**20
 """Default limit of the characters of sheets in memory."""
 
 MIN_STORED_LENGTH: Final = 4096
 """Minimum length of a stored sheet; a shorter one is parsed as fast as it is read."""
+
+_TOUCH_INTERVAL: Final = 3600
+"""Seconds between two records of the use of a file."""
+
+_SLACK: Final = 0.05
+"""Share of the limit that a process writes between two looks at the size of the folder."""
 
 
 def sheet_hash(text: str) -> str:
@@ -41,19 +45,19 @@ def sheet_hash(text: str) -> str:
 class SheetStore:
     """Parsed sheets by hash, shared by the threads of one process.
 
-    Without a *path* the store is in memory only. Several processes may use one file, each with its
-    own store. Least recently used sheets are evicted: from memory above *memory* characters, from
-    the file above *size* bytes.
+    Without a *path* the store is in memory only. Several processes may use one folder, each with
+    its own store. Least recently used sheets are evicted: from memory above *memory* characters,
+    from the folder above *size* bytes.
     """
 
     def __init__(
         self,
         path: Path | str | None = None,
         *,
-        size: int = MAX_FILE_BYTES,
+        size: int = MAX_FOLDER_BYTES,
         memory: int = MAX_MEMORY_CHARACTERS,
     ) -> None:
-        self._file = None if path is None else SheetFile(Path(path), size, FORMAT)
+        self._folder = None if path is None else _SheetFolder(Path(path), size)
         self._memory = memory
         self._memory_used = 0
         self._sheets: OrderedDict[str, tuple[Sheet, int]] = OrderedDict()
@@ -65,13 +69,13 @@ class SheetStore:
         key = f"{hash(text)} {len(text)}"
         sheet = self._in_memory(key)
         if sheet is None:
-            stored = self._file is not None and len(text) >= MIN_STORED_LENGTH
+            stored = self._folder is not None and len(text) >= MIN_STORED_LENGTH
             sheet = self._stored(text) if stored else parse_sheet(text)
             self._keep_in_memory(key, sheet)
         return sheet
 
     def _stored(self, text: str) -> Sheet:
-        """Return the sheet of *text* from the file, after adding it if needed."""
+        """Return the sheet of *text* from the folder, after adding it if needed."""
         key = sheet_hash(text)
         sheet = self.get(key)
         if sheet is None:
@@ -81,32 +85,17 @@ class SheetStore:
     def get(self, key: str) -> Sheet | None:
         """Return the sheet with a hash, None if it is not in the store."""
         sheet = self._in_memory(key)
-        if sheet is not None or self._file is None:
-            return sheet
-        plain = self._file.read(key)
-        return None if plain is None else self._read(key, plain)
+        if sheet is None and self._folder is not None:
+            sheet = self._folder.read(key)
+            if sheet is not None:
+                self._keep_in_memory(key, sheet)
+        return sheet
 
     def put(self, key: str, sheet: Sheet) -> None:
         """Store a sheet under the hash of its text."""
         self._keep_in_memory(key, sheet)
-        if self._file is not None:
-            self._file.write(key, json.dumps(sheet.to_plain(), separators=(",", ":")))
-
-    def close(self) -> None:
-        """Close the file; the next use opens it again."""
-        if self._file is not None:
-            self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
+        if self._folder is not None:
+            self._folder.write(key, sheet)
 
     def _in_memory(self, key: str) -> Sheet | None:
         with self._lock:
@@ -115,15 +104,6 @@ class SheetStore:
                 return None
             self._sheets.move_to_end(key)
             return entry[0]
-
-    def _read(self, key: str, plain: str) -> Sheet | None:
-        try:
-            sheet = Sheet.from_plain(json.loads(plain))
-        except (ValueError, TypeError):
-            logger.warning("Could not read a stored style sheet; parsing it again")
-            return None
-        self._keep_in_memory(key, sheet)
-        return sheet
 
     def _keep_in_memory(self, key: str, sheet: Sheet) -> None:
         """Keep a sheet in memory and evict others above the limit."""
@@ -135,3 +115,62 @@ class SheetStore:
             while self._memory_used > self._memory and len(self._sheets) > 1:
                 _, (_, dropped) = self._sheets.popitem(last=False)
                 self._memory_used -= dropped
+
+
+class _SheetFolder:
+    """A folder of about *size* bytes with a file for each sheet; the time of a file is its last use.
+
+    A file appears with its whole content. Damaged files and those of another format are not read.
+    """
+
+    def __init__(self, path: Path, size: int) -> None:
+        self._path = path
+        self._size = size
+        #: bytes written since the last look at the folder
+        self._written = size
+        self._failed = False
+
+    def _file(self, key: str) -> Path:
+        return self._path / f"{key}.{FORMAT}.json"
+
+    def read(self, key: str) -> Sheet | None:
+        """Return the sheet of *key*, None if it is not in the folder, and record its use."""
+        file, now = self._file(key), clock.now().timestamp()
+        try:
+            sheet = Sheet.from_plain(json.loads(file.read_bytes()))
+            if now - file.stat().st_mtime > _TOUCH_INTERVAL:
+                os.utime(file, (now, now))
+        except (OSError, TypeError, ValueError):
+            return None
+        return sheet
+
+    def write(self, key: str, sheet: Sheet) -> None:
+        """Store a sheet and evict the least recently used ones above the limit."""
+        data = json.dumps(sheet.to_plain(), separators=(",", ":")).encode()
+        if self._failed or len(data) > self._size / 2:
+            return
+        file, now = self._file(key), clock.now().timestamp()
+        partial = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            partial.write_bytes(data)
+            os.utime(partial, (now, now))
+            partial.replace(file)
+            self._written += len(data)
+            if self._written > self._size * _SLACK:
+                self._make_room()
+        except OSError as error:
+            self._failed = True
+            logger.warning("Could not write the style sheet store %s: %s", self._path, error)
+
+    def _make_room(self) -> None:
+        """Delete the least recently used files above the limit, less what is written until then."""
+        used, self._written = 0, 0
+        files: list[tuple[float, int, str]] = []
+        for entry in os.scandir(self._path):
+            with suppress(FileNotFoundError):  # deleted by another process
+                files.append((entry.stat().st_mtime, entry.stat().st_size, entry.path))
+        for _, size, path in sorted(files, reverse=True):
+            used += size
+            if used > self._size * (1 - 2 * _SLACK):
+                Path(path).unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from lxml import etree
 from newscrawl.compiled import is_compiled
 from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.document.flatten import flatten
-from newscrawl.document.guard import count_byte, drop_surplus_attributes
+from newscrawl.document.guard import drop_surplus_attributes
 from newscrawl.document.html_tables import LIBXML_VERSION
 from newscrawl.document.read_rows import read_rows
 from newscrawl.document.repair import (
@@ -463,7 +463,7 @@ def _first_tags(utf8: bytes) -> bytes | None:
     # A tag and a text have four bytes at least.
     if len(utf8) <= 4 * MAX_TEXTS:
         return None
-    tags = count_byte(utf8, b"<")
+    tags = utf8.count(b"<")
     if tags <= MAX_TEXTS or (tags <= MAX_TAGS and tags - utf8.count(b"><") <= MAX_TEXTS):
         return None
     last_text = next(islice(_TEXT_END.finditer(utf8), MAX_TEXTS, None), None)

@@ -14,8 +14,6 @@ from typing import NamedTuple
 import webencodings
 from webencodings.labels import LABELS
 
-from newscrawl.compiled import compiled
-
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # starts with the mark of UTF-16
@@ -125,7 +123,7 @@ def to_utf8(data: bytes, charset: str | None = None) -> Decoded:
                 return Decoded(text.encode(), encoding, repaired=False)
     if (wide := _unmarked_utf16(data)) is not None:
         return _decode(data, wide)
-    valid = utf8_length(data)
+    valid = _utf8_length(data)
     if valid is None:
         return _decode_legacy(data, charset)
     return Decoded(data[:valid], "utf-8", repaired=valid < len(data))
@@ -139,8 +137,7 @@ def is_binary(data: bytes) -> bool:
     return len(head) - len(head.translate(None, _CONTROL_CHARACTERS)) > len(head) // 20
 
 
-@compiled("newscrawl.document._bytes")
-def utf8_length(data: bytes) -> int | None:
+def _utf8_length(data: bytes) -> int | None:
     """Return the length of *data* without an incomplete last character; None if it is not UTF-8."""
     try:
         _, used = codecs.utf_8_decode(data, "strict", False)  # noqa: FBT003  # not final

@@ -245,7 +245,7 @@ def test_next_crawl_recovers_archive(tmp_path: Path):
         options = {
             "DOWNLOAD_DELAY": 0.2,
             "NEWSCRAWL_WARC": tmp_path / "warc",
-            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets.sqlite",
+            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets",
             "STATS_CLASS": "tests.helpers.crawls.FileStatsCollector",
             "STATS_FILE": tmp_path / "stats.json",
         }

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.document.encoding import WHATWG_CODECS, to_utf8, utf8_length, whatwg_codec
-from tests.helpers.compiled import assert_equal_in_python
+from newscrawl.document.encoding import WHATWG_CODECS, to_utf8, whatwg_codec
 
 JAPANESE = "港の新しい灯台は、三年の工事を終えて今週金曜日に点灯する。"
 GREEK = "Το νέο λιμάνι άνοιξε την Παρασκευή μετά από τρία χρόνια εργασιών."
@@ -120,18 +119,6 @@ def test_no_codec_of_python_fails(codec: str) -> None:
 )
 def test_only_charsets_of_browsers_have_a_codec(label: str, codec: str | None) -> None:
     assert whatwg_codec(label) == codec
-
-
-PIECES = st.sampled_from(
-    [b"a", b"word " * 3, b"\xc3\xa9", b"\xe6\x97\xa5", b"\xf0\x9f\x98\x80", b"\xed\x9f\xbf", b"\xee\x80\x80",
-     b"\xf4\x8f\xbf\xbf", b"\xc0\xaf", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80",
-     b"\xf5", b"\xff", b"\x80", b"\xc3", b"\xe6", b"\xe6\x97", b"\xf0", b"\xf0\x9f", b"\xf0\x9f\x98", b"\xe0", b"\xed"]
-)  # fmt: skip
-
-
-@given(st.one_of(st.lists(PIECES, max_size=12).map(b"".join), st.binary()))
-def test_validates_utf8_like_the_codec(data: bytes) -> None:
-    assert_equal_in_python(utf8_length, data)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from newscrawl.document.guard import (
     _OPEN_TAG,
     MAX_ATTRIBUTES,
     _pattern,
-    count_byte,
     drop_surplus_attributes,
 )
 from newscrawl.lab.corpora.corpus import load_corpus
@@ -112,8 +111,3 @@ def test_keeps_real_pages_unchanged(corpus_dir: Path) -> None:
     for name in ("news212", "fundus"):
         for page in load_corpus(corpus_dir / name).pages:
             assert drop_surplus_attributes(page.html()) is None, page.id
-
-
-@given(st.binary(), st.binary(min_size=1, max_size=1))
-def test_counts_bytes(data: bytes, byte: bytes) -> None:
-    assert count_byte(data, byte) == data.count(byte)

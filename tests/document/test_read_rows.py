@@ -275,11 +275,11 @@ def test_tree_of_another_parser_has_the_rows(page: str) -> None:
 def test_warns_once_without_compiled_modules() -> None:
     code = """if True:
         import sys
-        for name in ("_read_rows", "_bytes"):
-            sys.modules["newscrawl.document." + name] = None
+        for name in ("document._read_rows", "ensemble._ensemble"):
+            sys.modules["newscrawl." + name] = None
         import logging
         logging.basicConfig(stream=sys.stdout, format="%(levelname)s %(message)s")
-        import newscrawl.document.document"""
+        import newscrawl.document.document, newscrawl.ensemble.ensemble"""
     (line,) = run_python(code).splitlines()
     assert line.startswith("WARNING Could not load compiled modules, extraction is slower (")
 

@@ -10,11 +10,8 @@ from newscrawl.text import (
     squeeze,
     tokens,
     weighted_length,
-    without_controls,
     words,
-    words_among,
 )
-from tests.helpers.compiled import assert_equal_in_python
 
 
 def test_words_are_lower_case_without_punctuation() -> None:
@@ -34,25 +31,6 @@ def test_words_of_windows_1252_are_those_of_the_patterns() -> None:
     for code in range(0x3000):
         text = f"a{chr(code)}B {chr(code)}"
         assert words(text) == folded_words(folded(text)), hex(code)
-
-
-@given(st.text(st.characters(max_codepoint=0x2200)) | st.text())
-def test_compiled_words_are_those_of_python(text: str) -> None:
-    assert_equal_in_python(words, text)
-    assert_equal_in_python(words, text * 600)
-
-
-@given(st.lists(st.text(st.characters(max_codepoint=0x100)) | st.text()), st.frozensets(st.text()))
-def test_compiled_words_among_texts_are_those_of_python(
-    texts: list[str], wanted: frozenset[str]
-) -> None:
-    wanted |= set(words(" ".join(texts))[::2])
-    assert_equal_in_python(words_among, texts, wanted)
-
-
-@given(st.text(st.characters(max_codepoint=0xFF)) | st.text("a\n\t\x0b\x7f\u202d\u202e"))
-def test_compiled_removal_of_controls_is_that_of_python(text: str) -> None:
-    assert_equal_in_python(without_controls, text)
 
 
 def test_a_character_is_a_word_in_scripts_without_spaces() -> None:

@@ -40,7 +40,7 @@ def start(folder: Path, sites: SampleSites) -> subprocess.Popen[bytes]:
         "NEWSCRAWL_STATE": folder / "state.sqlite",
         "NEWSCRAWL_SEGMENTS": folder / "segments",
         "NEWSCRAWL_NEARDUP_INDEX": folder / "near-duplicates.sqlite",
-        "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
+        "NEWSCRAWL_CSS_STORE": folder / "sheets",
     }
     options = [word for item in settings.items() for word in ("-s", "{}={}".format(*item))]
     with (folder / "log.txt").open("wb") as log:

@@ -222,7 +222,7 @@ def test_sitelist(tmp_path: Path):
         settings = {
             "NEWSCRAWL_STATE": tmp_path / "state.sqlite",
             "NEWSCRAWL_SEGMENTS": tmp_path / "segments",
-            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets.sqlite",
+            "NEWSCRAWL_CSS_STORE": tmp_path / "sheets",
             "NEWSCRAWL_NEARDUP_INDEX": tmp_path / "near-duplicates.sqlite",
             "NEWSCRAWL_STALL_LIMIT": 3,
             "DOWNLOADER_MIDDLEWARES": json.dumps({MIDDLEWARE: 595}),

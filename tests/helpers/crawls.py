@@ -193,7 +193,7 @@ def run_scrapy(
         "STATS_CLASS": f"{FileStatsCollector.__module__}.{FileStatsCollector.__qualname__}",
         "STATS_FILE": stats,
         "EXTENSIONS": json.dumps({f"{__name__}.ReactorMeter": 0}),
-        "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
+        "NEWSCRAWL_CSS_STORE": folder / "sheets",
         "NEWSCRAWL_STATE": folder / "state.sqlite",
         "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
         "DOWNLOAD_DELAY": 0,

@@ -472,4 +472,4 @@ def test_works_in_other_projects(tmp_path: Path):
         assert [web.request_counts()[url] for url in sheets] == [1, 1]
     assert_all_extracted(log)
     assert f"'newscrawl/css/complete_page_count': {PROJECT_PAGES}" in log
-    assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css.sqlite").is_file()
+    assert (tmp_path / "daily" / ".scrapy" / "newscrawl-css").is_dir()

@@ -135,7 +135,7 @@ def start(folder: Path, urls: list[str], shard: str) -> subprocess.Popen[str]:
     settings = {
         "DOWNLOAD_DELAY": 0,
         "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
-        "NEWSCRAWL_CSS_STORE": folder / "sheets.sqlite",
+        "NEWSCRAWL_CSS_STORE": folder / "sheets",
         "NEWSCRAWL_MAX_AGE": 0,
         "NEWSCRAWL_NEARDUP_ENABLED": True,
         "NEWSCRAWL_NEARDUP_INDEX": folder / "index.sqlite",
