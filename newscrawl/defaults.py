@@ -211,8 +211,6 @@ DEFAULTS: dict[str, Any] = {
     # Consecutive failures (timeouts, resets, server errors) after which a host is skipped for the
     # site of the pages. 0 never skips a host.
     "NEWSCRAWL_CSS_HOST_FAILURES": 5,
-    # Maximum size in bytes of all sheets of a page, about twice the largest total observed.
-    "NEWSCRAWL_CSS_PAGE_SIZE": 4 * 2**20,
     # Maximum number of sheets of a page, imports included. 95 % of news pages have up to 18.
     "NEWSCRAWL_CSS_SHEETS": 32,
     # Maximum size in bytes of a sheet, uncompressed. The largest sheet observed has 1.2 MB.

@@ -1,8 +1,8 @@
 """Command ``newscrawl``: its subcommands, errors and exit codes.
 
-Each subcommand is a click command named ``command`` in a module of its own, imported when it is
-used, so that ``newscrawl --help`` is quick. A subcommand raises ``click.UsageError`` for wrong
-usage and ``click.ClickException`` for other errors; :func:`run` prints them in one line.
+The module of a subcommand, a click command, is imported when it is used, so that
+``newscrawl --help`` is quick. A subcommand raises ``click.UsageError`` for wrong usage and
+``click.ClickException`` for other errors; :func:`run` prints them in one line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
-    "crawl": ("newscrawl.cli.crawl_sites", "Crawl the newest articles of sites"),
-    "discover": ("newscrawl.cli.discover_articles", "List the articles of sites, unfetched"),
-    "urls": ("newscrawl.cli.crawl_urls", "Fetch and extract a list of article URLs"),
+    "crawl": ("newscrawl.cli.crawl_commands:crawl", "Crawl the newest articles of sites"),
+    "discover": ("newscrawl.cli.crawl_commands:discover", "List the articles of sites, unfetched"),
+    "urls": ("newscrawl.cli.crawl_commands:urls", "Fetch and extract a list of article URLs"),
     "extract": (
         "newscrawl.cli.extract_pages",
         "Extract the articles of files, folders, archives and URLs",
@@ -47,7 +47,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
     "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
 }
-"""Subcommand -> its module and a description in one line."""
+"""Subcommand -> its module, with its name unless that is ``command``, and a line about it."""
 
 
 class LazyGroup(click.Group):
@@ -61,7 +61,8 @@ class LazyGroup(click.Group):
         """Return the subcommand *cmd_name*, or None if it is unknown."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name or "command")
         return command
 
     def resolve_command(

@@ -94,8 +94,6 @@ class FetchedSheet:
     referrer: Referrer
     #: key in the store
     hash: str
-    #: bytes
-    size: int
     #: URLs of its ``@import`` rules, as written
     imports: list[str]
 
@@ -120,7 +118,6 @@ class SheetFetcher:
         }
         self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
         self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")
-        self._max_page_size = setting(settings, "NEWSCRAWL_CSS_PAGE_SIZE")
         self._max_host_failures = setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES")
         self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
         # A sheet and the robots.txt of its host take two of CONCURRENT_REQUESTS, so half of them are
@@ -184,11 +181,10 @@ class SheetFetcher:
         """
         deadline = asyncio.get_running_loop().time() + self._timeout
         linked = {url: task for url in urls if (task := self._tasks.get(url))}
-        arrived = await self._arrived(linked, deadline)
-        found = self._affordable({}, arrived)
+        found = arrived = await self._arrived(linked, deadline)
         for _ in range(IMPORT_DEPTH):
             arrived = await self._arrived(self._imports(found, arrived), deadline)
-            found |= self._affordable(found, arrived)
+            found = found | arrived
         return {url: sheet.hash for url, sheet in found.items()}
 
     async def admit(self, request: Request) -> None:
@@ -243,27 +239,13 @@ class SheetFetcher:
             if not task.cancelled() and (sheet := task.result())
         }
 
-    def _affordable(
-        self, found: Mapping[str, FetchedSheet], arrived: Mapping[str, FetchedSheet]
-    ) -> dict[str, FetchedSheet]:
-        """Return the sheets in *arrived* that fit into the page's limit of bytes."""
-        size = sum(sheet.size for sheet in found.values())
-        kept = {}
-        for url, sheet in arrived.items():
-            if size + sheet.size > self._max_page_size:
-                self._count("refused_count/page_size")
-                continue
-            size += sheet.size
-            kept[url] = sheet
-        return kept
-
     def _imports(
         self, found: Mapping[str, FetchedSheet], arrived: Mapping[str, FetchedSheet]
     ) -> dict[str, SheetTask]:
         """Return the tasks of the imports of *arrived*, within the page's limit of sheets."""
         tasks: dict[str, SheetTask] = {}
         for url, sheet in arrived.items():
-            for href in sheet.imports if url in found else ():
+            for href in sheet.imports:
                 name, source = sheet_url(href, url), sheet_url(href, sheet.referrer.url)
                 if not name or not source or name in found or name in tasks:
                     continue
@@ -363,7 +345,7 @@ class SheetFetcher:
         if plain["cached"]:
             self._count("cached_count")
         referrer = Referrer.of(response.request, response.url)  # type: ignore[arg-type]
-        return FetchedSheet(referrer, plain["hash"], len(response.body), plain["imports"])
+        return FetchedSheet(referrer, plain["hash"], plain["imports"])
 
     def _count(self, name: str, number: int = 1) -> None:
         if number:

@@ -18,8 +18,6 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newscrawl.css.default_sheet import DEFAULT_SHEET
-from newscrawl.css.page_sheets import collect_sheets
 from newscrawl.css.parser import Sheet, mask, parse_declarations, parse_sheet
 from newscrawl.css.selectors import (
     MAX_STEPS,
@@ -29,6 +27,7 @@ from newscrawl.css.selectors import (
     names_of,
     required_ancestor,
 )
+from newscrawl.css.sheet_links import collect_sheets
 from newscrawl.css.values import (
     MEDIUM,
     FontSize,
@@ -54,6 +53,28 @@ if TYPE_CHECKING:
     """(property, value), each property once; the value of a custom property is its text."""
 
     Signature: TypeAlias = tuple[str | None, ...]
+
+DEFAULT_SHEET = """
+area, base, datalist, dialog:not([open]), head, link, meta, noembed, noframes, noscript, param, rp,
+script, style, template, title, input[type="hidden"], [hidden] { display: none }
+b, strong { font-weight: bolder }
+th, h1, h2, h3, h4, h5, h6 { font-weight: bold }
+h1 { font-size: 2em }
+h2 { font-size: 1.5em }
+h3 { font-size: 1.17em }
+h5 { font-size: .83em }
+h6 { font-size: .67em }
+code, kbd, pre, samp, tt { font-family: monospace }
+big { font-size: larger }
+small, sub, sup { font-size: smaller }
+a:any-link, area:any-link { color: #0000ee }
+button, input, select, textarea { font: 13.3333px arial; color: black }
+option { font-weight: normal }
+"""
+"""Default style sheet of browsers, as far as it affects text.
+
+https://html.spec.whatwg.org/multipage/rendering.html
+"""
 
 BOLD = 600
 """Minimum weight of bold text."""

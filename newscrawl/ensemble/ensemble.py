@@ -44,7 +44,6 @@ Columns: TypeAlias = "Mapping[str, Sequence[float]]"
 """Feature name -> one number for each row."""
 
 _MAX_LOG_ODDS = 500.0  # keeps exp() in its range
-_STEPS_PER_CHECK = 4  # levels between two removals of rows that have reached a leaf
 
 
 class Tree(NamedTuple):
@@ -163,55 +162,25 @@ def probabilities(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[f
 
 
 def _sum_leaves(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[float]:
-    """Return the sum over all trees for each row: the values of the leaves that the row reaches.
-
-    All rows descend all trees at once.
-    """
-    steps = _descent_steps(ensemble)
-    table = np.array(columns, dtype=np.float32)
-    width, count = table.shape
-    values = table.ravel(order="F")
-    leaves = node = np.tile(np.asarray(ensemble.offset[:-1], np.intp), count)
-    first_value = np.repeat(np.arange(count) * width, ensemble.trees)
-    descending = np.arange(len(leaves))
-    while len(descending):
-        for _ in range(_STEPS_PER_CHECK):
-            goes_left = values.take(first_value + steps.feature.take(node)) <= (
-                steps.threshold.take(node)
-            )
-            node = steps.children.take(2 * node + goes_left)
-        leaves[descending] = node
-        inner = steps.inner.take(node).nonzero()[0]
-        descending, first_value, node = (
-            descending.take(inner), first_value.take(inner), node.take(inner)
-        )  # fmt: skip
-    reached = np.asarray(ensemble.value)[leaves.reshape(-1, ensemble.trees)]
-    sums: list[float] = reached.cumsum(axis=1, dtype=np.float64)[:, -1].tolist()
+    """Return the sum over all trees for each row: the values of the leaves that the row reaches."""
+    feature, threshold, left, right, value = _nodes(ensemble)
+    sums = []
+    # The features are rounded like the thresholds.
+    for row in zip(*(array("f", column) for column in columns), strict=True):
+        total = 0.0
+        for node in ensemble.offset[:-1]:
+            while (tested := feature[node]) != LEAF:
+                node = (left if row[tested] <= threshold[node] else right)[node]  # noqa: PLW2901
+            total += value[node]
+        sums.append(total)
     return sums
 
 
-class _DescentSteps(NamedTuple):
-    """Nodes of an ensemble for the descent with numpy: a leaf is its own child."""
-
-    feature: NDArray[np.intp]
-    threshold: NDArray[np.float32]
-    #: right and left child of each node
-    children: NDArray[np.intp]
-    inner: NDArray[np.bool_]
-
-
 @lru_cache(maxsize=8)
-def _descent_steps(ensemble: TreeEnsemble) -> _DescentSteps:
-    feature = np.asarray(ensemble.feature)
-    inner = feature != LEAF
-    nodes = np.arange(len(inner))
-    children = [np.where(inner, child, nodes) for child in (ensemble.right, ensemble.left)]
-    return _DescentSteps(
-        np.where(inner, feature, 0).astype(np.intp),
-        np.asarray(ensemble.threshold),
-        np.stack(children, axis=1).astype(np.intp).ravel(),
-        inner,
-    )
+def _nodes(ensemble: TreeEnsemble) -> list[list[Any]]:
+    """Return the columns of the nodes as lists, which Python reads fastest."""
+    names = ("feature", "threshold", "left", "right", "value")
+    return [getattr(ensemble, name).tolist() for name in names]
 
 
 class Model(NamedTuple):

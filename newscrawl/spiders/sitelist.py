@@ -20,9 +20,7 @@ from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.spider_arguments import read_arguments
 from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
 from newscrawl.crawl.discovery.urls import UrlPatterns
-from newscrawl.crawl.frontier.lease import OUTCOME
-from newscrawl.crawl.frontier.leases import LeaseBook
-from newscrawl.crawl.frontier.request_keys import PLANNED
+from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, ClassifiedEntries
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.discovery.paging import Place
     from newscrawl.crawl.discovery.site_list import Site
     from newscrawl.crawl.discovery.target import Role, Target
-    from newscrawl.crawl.frontier.lease import FinishedRequest
+    from newscrawl.crawl.frontier.leases import FinishedRequest
     from newscrawl.crawl.frontier.shards import Shard
 
 MAX_PARAMETERS: Final = 20

@@ -26,8 +26,6 @@ from newscrawl.workers.process import Limits, WorkerProcess
 from newscrawl.workers.site_budget import SiteBudget
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
@@ -121,17 +119,30 @@ class WorkerPool:
         kills the process that runs it.
         """
         worker = await self._worker_for(site)
-        if self._budget.is_exceeded(site):
-            self._release(worker, site, None)
-            raise WorkerError(f"{site} has used its worker time", "budget")
-        if worker is None:
-            return await self._call_in_thread(function, data, site, plain)
-        job = worker.submit(function, data, plain)
-        answer = self._answer(job, worker, site)
+        seconds = None
         try:
-            return result_of(await answer)
+            if self._budget.is_exceeded(site):
+                raise WorkerError(f"{site} has used its worker time", "budget")
+            start = time.monotonic()
+            try:
+                answer = await self._answer(worker, function, data, plain)
+            finally:
+                seconds = time.monotonic() - start
+            # A process that was killed cannot tell its CPU time.
+            seconds = answer.get("seconds", seconds)
+            return result_of(answer)
+        finally:
+            self._release(worker, site, seconds)
+
+    async def _answer(
+        self, worker: WorkerProcess | None, function: str, data: bytes, plain: dict[str, Any]
+    ) -> Answer:
+        """Return the answer of *worker*, or of a thread if it is None."""
+        if worker is None:
+            return await run_in_thread(run_task, function, data, plain)
+        try:
+            return await asyncio.wrap_future(worker.submit(function, data, plain))
         except asyncio.CancelledError:
-            job.cancel()
             worker.kill()
             raise
 
@@ -163,42 +174,6 @@ class WorkerPool:
             self._budget.add(site, seconds)
         self._free.append(worker)
         self._assign()
-
-    async def _call_in_thread(
-        self, function: str, data: bytes, site: str, plain: dict[str, Any]
-    ) -> dict[str, Any]:
-        start = time.monotonic()
-        try:
-            return result_of(await run_in_thread(run_task, function, data, plain))
-        finally:
-            self._release(None, site, time.monotonic() - start)
-
-    def _answer(
-        self, job: Future[Answer], worker: WorkerProcess, site: str
-    ) -> asyncio.Future[Answer]:
-        """Return a future of the answer to *job*; release *worker* when it is done.
-
-        ``asyncio.wrap_future`` with a second callback would wake the event loop twice.
-        """
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Answer] = loop.create_future()
-        start = time.monotonic()
-
-        def finish() -> None:
-            # A process that was killed cannot tell its CPU time.
-            seconds = time.monotonic() - start
-            if not (job.cancelled() or job.exception()):
-                seconds = job.result().get("seconds", seconds)
-            self._release(worker, site, seconds)
-            if answer.done():  # cancelled
-                return
-            if error := job.exception():
-                answer.set_exception(error)
-            else:
-                answer.set_result(job.result())
-
-        job.add_done_callback(lambda _: loop.call_soon_threadsafe(finish))
-        return answer
 
     async def close(self) -> None:
         """Terminate all processes; active tasks fail with the reason ``crash``."""

@@ -118,7 +118,6 @@ FAULTS: dict[str, tuple[list[Answer], str, int]] = {
     "broken": ([Answer(b"", 500)] * 8, "failed_count/http_500", 5),
     "drop": ([Answer(drops=True)] * 8, "failed_count/connection", 5),
     "many": ([Answer()] * 12, "fetched_count", 0),
-    "heavy": ([Answer(b" " * (SHEET_SIZE - n)) for n in range(5)], "refused_count/page_size", 2),
 }
 
 
@@ -177,7 +176,6 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         NEWSCRAWL_CSS_TIMEOUT=15,
         NEWSCRAWL_CSS_SHEETS=8,
         NEWSCRAWL_CSS_SHEET_SIZE=SHEET_SIZE,
-        NEWSCRAWL_CSS_PAGE_SIZE=3 * SHEET_SIZE,
         RETRY_TIMES=1,
         NEWSCRAWL_MIN_BODY=0,
         NEWSCRAWL_KEEP="article,index,other",

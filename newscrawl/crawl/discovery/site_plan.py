@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.discovery.paging import Place
     from newscrawl.crawl.discovery.site_list import Site
-    from newscrawl.crawl.frontier.lease import FinishedRequest
+    from newscrawl.crawl.frontier.leases import FinishedRequest
 
 
 NO_ANSWER = frozenset({"address", "connection", "dns", "robots_unreachable", "timeout"})

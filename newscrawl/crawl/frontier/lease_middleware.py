@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newscrawl.crawl.frontier.lease import Lease
+    from newscrawl.crawl.frontier.leases import Lease
 
 START: Final = 0
 """Parent ID of requests from ``start()``."""

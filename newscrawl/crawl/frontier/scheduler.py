@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
+import random
+from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Final, Self
 
@@ -14,17 +17,18 @@ from scrapy.utils.defer import deferred_from_coro
 from newscrawl import clock
 from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
-from newscrawl.crawl.frontier.lease import NO_KEY, Lease
 from newscrawl.crawl.frontier.lease_middleware import START, LeaseErrback, LeaseMiddleware
 from newscrawl.crawl.frontier.leases import (
     INSERT,
     LEASE,
+    NO_KEY,
     PARENT,
+    PLANNED,
     SCHEMA,
+    Lease,
     LeaseBook,
     LeaseObserver,
 )
-from newscrawl.crawl.frontier.request_keys import RequestKeys
 from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry
 from newscrawl.crawl.frontier.serialization import (
     SerializationError,
@@ -79,7 +83,8 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._book = LeaseBook.for_crawler(crawler)
         self._book.observe(self)
         self._store = self._book.store
-        self._keys = RequestKeys(crawler)
+        self._fingerprint = crawler.request_fingerprinter.fingerprint
+        self._start_counts: Counter[bytes] = Counter()
         self._slot_of = crawler.engine.downloader.get_slot_key
         memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
         self._pending = PendingRequests(memory, self._load_soon, self._is_in_file)
@@ -193,7 +198,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
             request.errback = request.errback.errback
         parent_id = request.meta.pop(PARENT, None)
         parent = self._book.get(parent_id)
-        key = self._keys.key(request, parent, from_start=parent_id == START)
+        key = self._key(request, parent, from_start=parent_id == START)
         if key in self._seen:
             self._book.add_duplicate(key, parent)
             self._stats.inc_value("dupefilter/filtered")
@@ -201,6 +206,25 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._add(request, key, parent)
         self._stats.inc_value("scheduler/enqueued")
         return True
+
+    def _key(self, request: Request, parent: Lease | None, *, from_start: bool) -> int:
+        """Return the 64-bit key of *request*, yielded by the callback of *parent* or by ``start()``.
+
+        The key of a request subject to the dupefilter is its fingerprint. The key of an unfiltered
+        request also covers its parent and its number among the requests of this parent with the
+        same fingerprint, so that a repeated callback after a crash yields the same keys.
+        """
+        if request.meta.get(PLANNED):
+            return NO_KEY
+        fingerprint = self._fingerprint(request)
+        if not request.dont_filter:
+            return _to_integer(fingerprint)
+        if not from_start and (parent is None or parent.key == NO_KEY):
+            return random.getrandbits(63)  # of an extension, for example: a new key each time
+        counts = parent.fingerprint_counts if parent else self._start_counts
+        counts[fingerprint] += 1
+        origin = f"{parent.key if parent else 0} {counts[fingerprint]}"
+        return _to_integer(hashlib.sha256(fingerprint + origin.encode()).digest())
 
     def _add(self, request: Request, key: int, parent: Lease | None) -> None:
         request_id, slot, rank = next(self._ids), str(self._slot_of(request)), -request.priority
@@ -241,7 +265,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
     def _is_duplicate_redirect(self, lease: Lease, request: Request) -> bool:
         if request.dont_filter or request.url == lease.final_url:
             return False
-        key = self._keys.fingerprint_key(request)
+        key = _to_integer(self._fingerprint(request))
         if key in lease.redirects or key == lease.key:
             return False  # a loop, which the redirect middleware ends
         if key in self._seen:
@@ -332,3 +356,8 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         if self._starved and (request := self.next_request()):
             self._starved = False
             self._crawler.engine.crawl(request)
+
+
+def _to_integer(digest: bytes) -> int:
+    """Return the first 8 bytes of *digest* as an SQLite integer."""
+    return int.from_bytes(digest[:8], "big", signed=True)

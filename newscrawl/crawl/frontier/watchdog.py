@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, signals
 from scrapy.http import Response
 
-from newscrawl.crawl.frontier.lease import StalledRequest
 from newscrawl.crawl.frontier.lease_middleware import LeaseErrback
-from newscrawl.crawl.frontier.leases import LeaseObserver
+from newscrawl.crawl.frontier.leases import LeaseObserver, StalledRequest
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from newscrawl.crawl.frontier.lease import Lease
-    from newscrawl.crawl.frontier.leases import LeaseBook
+    from newscrawl.crawl.frontier.leases import Lease, LeaseBook
 
 logger = logging.getLogger(__name__)
 

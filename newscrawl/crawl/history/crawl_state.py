@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.discovery.site_plan import SitePlan
     from newscrawl.crawl.discovery.target import KnownSource, Role
-    from newscrawl.crawl.frontier.lease import StalledRequest
+    from newscrawl.crawl.frontier.leases import StalledRequest
     from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.schema import SourceRow
 

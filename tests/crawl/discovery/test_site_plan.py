@@ -13,7 +13,7 @@ from newscrawl.crawl.discovery.site_list import Site
 from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.target import Budgets, Target
 from newscrawl.crawl.discovery.urls import page_key
-from newscrawl.crawl.frontier.lease import FinishedRequest
+from newscrawl.crawl.frontier.leases import FinishedRequest
 
 HOME = "http://site.example/"
 LARGE = Budgets(

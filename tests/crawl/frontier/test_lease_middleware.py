@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from newscrawl.crawl.frontier.lease import Lease
+    from newscrawl.crawl.frontier.leases import Lease
     from tests.helpers.scheduler_run import Run
 
 ITEM = {"url": "a"}

@@ -1,4 +1,4 @@
-"""Subcommand ``crawl``: crawls sites without a Scrapy project."""
+"""Subcommands ``crawl``, ``discover`` and ``urls``: crawls without a Scrapy project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_op
 from newscrawl.cli.setting_options import parse_pairs, with_settings
 from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites
 from newscrawl.crawl.discovery.spider_arguments import read_arguments
+from newscrawl.spiders.discovery import DiscoverySpider
 from newscrawl.spiders.sitelist import SitelistSpider
+from newscrawl.spiders.url_list import UrlListSpider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,13 +64,7 @@ def site_options(function: F) -> F:
 @content_filters
 @click.option("--force", is_flag=True, help="fetch all known sources, also those that are not due")
 @with_settings
-def command(
-    settings: Settings,
-    /,
-    *,
-    force: bool,
-    **options: Any,
-) -> int:
+def crawl(settings: Settings, /, *, force: bool, **options: Any) -> int:
     """Crawl the newest articles of sites.
 
     SITES are URLs and files that list them: text, CSV, JSON or YAML. The crawl obeys robots.txt,
@@ -79,6 +75,35 @@ def command(
     if force:
         settings.set("NEWSCRAWL_ALL_DUE", value=True, priority="cmdline")
     return crawl_sites(settings, SitelistSpider, **options)
+
+
+@click.command()
+@site_options
+@with_settings
+def discover(settings: Settings, /, **options: Any) -> int:
+    """List the articles of sites: URL, title, date, last change and source.
+
+    Sitemaps, feeds and section pages are read as by newscrawl crawl; no article is fetched, and the
+    state of crawls is neither used nor changed. Without -o, the list is printed as JSON Lines.
+    """
+    return crawl_sites(settings, DiscoverySpider, default_feed="-:jsonl", **options)
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@feed_options
+@content_filters
+@with_settings
+def urls(settings: Settings, /, *, file: str, **options: Any) -> int:
+    """Fetch and extract a list of article URLs.
+
+    FILE has one URL per line; - is standard input. The pages are fetched like those of a crawl,
+    politely and in parallel over sites. Each run fetches all URLs; an interrupted run is resumed.
+    """
+    if file != "-":
+        with Path(file).open("rb"):
+            pass  # an error is reported before the crawl starts
+    return crawl_to_feeds(settings, UrlListSpider, {"file": file}, **options)
 
 
 def crawl_sites(
