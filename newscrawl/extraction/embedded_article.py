@@ -10,6 +10,7 @@ import json
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
 
 from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
@@ -54,7 +55,7 @@ _TEXT_KEYS = (
 )  # fmt: skip
 _NO_TEXT = re.compile(
     r"^(?:.*(?:image|img|photo|picture|video|gallery|embed|iframe|related|teaser|advert|promo|newsletter"
-    r"|caption|interstitial|script|style|figure|player|divider).*|ads?|aside|media)$",
+    r"|caption|interstitial|script|(?<!un)style|figure|player|divider).*|ads?|aside|media)$",
     re.IGNORECASE,
 )
 _OTHER_STORIES = re.compile(
@@ -153,10 +154,11 @@ def _search_string(text: str) -> str:
 
 
 def _forms(texts: Iterable[str]) -> frozenset[str]:
-    """Return *texts* as they are in JSON, and in JSON in a string."""
+    """Return *texts* as they are in JSON, in JSON in a string, and percent-encoded."""
     kept = [text for text in texts if weighted_length(text) >= _MIN_HEADLINE]
     escaped = [json.dumps(text)[1:-1] for text in kept]
-    return frozenset([*kept, *escaped, *(json.dumps(text)[1:-1] for text in escaped)])
+    nested = [json.dumps(text)[1:-1] for text in escaped]
+    return frozenset([*kept, *escaped, *nested, *map(quote, kept)])
 
 
 def _key(text: str) -> str:

@@ -113,9 +113,13 @@ def _literals(text: str) -> Iterator[Any]:
         except (ValueError, RecursionError):
             with suppress(ValueError):
                 value, start = read_literal(text, start)
-                yield unquote(value) if isinstance(value, str) and value[:3] == "%7B" else value
+                yield _unquoted(value)
         else:
-            yield value
+            yield _unquoted(value)
+
+
+def _unquoted(value: Any) -> Any:
+    return unquote(value) if isinstance(value, str) and value[:3] in {"%7B", "%5B"} else value
 
 
 def _with_names(value: Any, names: dict[str, Any], depth: int = 60) -> Any:

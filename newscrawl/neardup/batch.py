@@ -48,7 +48,7 @@ def two_pass(stories: Iterable[Story], options: Options | None = None) -> Cluste
     last = in_order({story.url: story for story in arrived}.values())
     pages = [StoryPage(s.timestamp, s.site, sketch(s.text, options)) for s in last]
     pairs = list(near_pairs(pages, options))
-    pairs = without_parts([page.sketch.words for page in pages], pairs, options)
+    pairs = without_parts([page.sketch for page in pages], pairs)
     cluster = agglomerate([page.at for page in pages], pairs, options)
     return Clustering(
         last, list(verdicts(last, cluster, pairs)), _differing(arrived, last, cluster, options)

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from newscrawl.neardup.pairs import in_window
-from newscrawl.neardup.sketch import is_part
+from newscrawl.neardup.sketch import MAX_PART_JACCARD, are_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from newscrawl.neardup.near_duplicate_options import Options
     from newscrawl.neardup.pairs import Pair
+    from newscrawl.neardup.sketch import Sketch
 
 MAX_COMPARED_MEMBERS = 16
 """Maximum number of members per cluster, the first, that are compared before a merge."""
@@ -89,31 +91,40 @@ class NewStory:
         return max(self.near.get(cluster, {}).values(), default=0.0)
 
 
-def without_parts(words: Sequence[int], pairs: Sequence[Pair], options: Options) -> list[Pair]:
+def without_parts(sketches: Sequence[Sketch], pairs: Sequence[Pair]) -> list[Pair]:
     """Return *pairs* without those of a digest and the stories in it.
 
-    A digest has parts that are not connected by other pairs. *words* are the lengths of the stories.
+    A digest has different parts that no other pairs connect. *sketches* are those of the stories.
     """
     near: dict[int, set[int]] = defaultdict(set)
-    parts: dict[int, list[int]] = defaultdict(list)
+    parts: dict[int, set[int]] = defaultdict(set)
     for first, second, similarity, _ in pairs:
         near[first].add(second)
         near[second].add(first)
-        if words[first] != words[second] and is_part(similarity, options):
-            part, whole = sorted((first, second), key=words.__getitem__)
-            parts[whole].append(part)
-    digests = {story for story, own in parts.items() if not _is_connected(own, near)}
+        if similarity.jaccard < MAX_PART_JACCARD:
+            parts[first].add(second)
+            parts[second].add(first)
+    digests = {
+        story
+        for story, own in parts.items()
+        if any(
+            are_parts(sketches[story], sketches[first], sketches[second])
+            for first, second in combinations(_unconnected(own, near), 2)
+        )
+    }
     return [pair for pair in pairs if (pair.first in digests) == (pair.second in digests)]
 
 
-def _is_connected(stories: Sequence[int], near: Mapping[int, set[int]]) -> bool:
-    """Return whether the pairs among *stories* connect all of them."""
-    remaining, waiting = set(stories[1:]), [stories[0]]
-    while waiting:
-        found = near[waiting.pop()] & remaining
-        remaining -= found
-        waiting += found
-    return not remaining
+def _unconnected(stories: set[int], near: Mapping[int, set[int]]) -> list[int]:
+    """Return the first story of each component that the pairs among *stories* connect."""
+    remaining, firsts = set(stories), []
+    while remaining:
+        firsts.append(min(remaining))
+        waiting = {firsts[-1]}
+        while waiting:
+            remaining -= waiting
+            waiting = {other for story in waiting for other in near[story] & remaining}
+    return firsts
 
 
 def agglomerate(times: Sequence[int], pairs: Sequence[Pair], options: Options) -> list[int]:

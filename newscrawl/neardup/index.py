@@ -5,22 +5,24 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from newscrawl.neardup import postings
-from newscrawl.neardup.clusters import NewStory
+from newscrawl.neardup.clusters import MAX_COMPARED_MEMBERS, NewStory
 from newscrawl.neardup.database import FILE, StoryRecord, StoryTable, connect, digest
 from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.pairs import in_window
 from newscrawl.neardup.postings import InvertedIndex, posted_keys
 from newscrawl.neardup.site_boilerplate import SiteBoilerplate
 from newscrawl.neardup.sketch import (
+    MAX_PART_JACCARD,
     Similarity,
     Sketch,
     anchors,
+    are_parts,
     are_versions,
     compare,
-    is_part,
     match,
     match_all,
     sketch,
@@ -228,6 +230,7 @@ class Index:
             number: similarity
             for number, similarity in near.items()
             if records[number].is_digest == record.is_digest
+            and not self._is_other_part(record, records[number], similarity)
         }
         version = min((it.cluster for it in versions if it.id in near), default=None)
         return LookupResult(record, version, near, records)
@@ -239,15 +242,25 @@ class Index:
         records: dict[int, StoryRecord],
     ) -> bool:
         """Return whether the near-duplicates of a new story are unrelated parts of it."""
-        parts: dict[int, StoryRecord] = {}
+        parts: dict[int, Sketch] = {}
         for number, similarity in near.items():
             other = records[number]
-            is_shorter = other.sketch.words < record.sketch.words
-            if is_shorter and not other.is_digest and is_part(similarity, self.options):
-                parts.setdefault(other.cluster, other)
-        first, *others = parts.values() or (None,)
-        records = {part.id: part for part in parts.values()}
-        return any(not self._is_related(records, first.id, it.id) for it in others if first)
+            if not other.is_digest and similarity.jaccard < MAX_PART_JACCARD:
+                parts.setdefault(other.cluster, other.sketch)
+        return any(are_parts(record.sketch, *pair) for pair in combinations(parts.values(), 2))
+
+    def _is_other_part(
+        self, record: StoryRecord, whole: StoryRecord, similarity: Similarity
+    ) -> bool:
+        """Return whether a new story is another part of *whole* than a story of its cluster."""
+        if whole.is_digest or similarity.jaccard >= MAX_PART_JACCARD:
+            return False
+        members = self._stories.members(whole.cluster, -(2**62), 2**62, MAX_COMPARED_MEMBERS)
+        return any(
+            are_parts(whole.sketch, record.sketch, self._stories.record(number).sketch)
+            for number in members
+            if number != whole.id
+        )
 
     def _near_duplicates(
         self, record: StoryRecord, records: dict[int, StoryRecord]

@@ -51,9 +51,6 @@ class Options:
     prepended_containment: float = 0.6
     #: minimum containment of near-duplicates on one site, whose boilerplate may not all be known
     site_containment: float = 0.7
-    #: maximum Jaccard and minimum containment of a digest and one of its stories
-    digest_jaccard: float = 0.4
-    digest_containment: float = 0.8
     #: minimum share of matching pairs between two clusters that are merged
     majority: float = 0.5
     #: number of latest stories that stay in the index, even outside of the window

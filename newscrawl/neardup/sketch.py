@@ -41,6 +41,13 @@ OPENING_LENGTH: Final = 128
 _MIN_SHARED_OPENING: Final = 0.5
 _MIN_PREPENDED_OPENING: Final = 0.8
 
+MAX_PART_JACCARD: Final = 0.7
+"""Jaccard of a digest and one of its stories up to which, exclusive, it is not a copy of the digest."""
+
+_MAX_COMMON_PART: Final = 0.1  # of the smaller of two parts
+_MIN_WHOLE_PART: Final = 0.8  # of the hashes of a text
+_MIN_PART_RATIO: Final = 0.6
+
 ANCHORS: Final = 8
 """Number of anchors of a sketch; 99.6 % of pairs with a Jaccard of 0.5 share at least one."""
 
@@ -288,12 +295,25 @@ def _is_prepended(new: Sketch, old: Sketch) -> bool:
     )
 
 
-def is_part(similarity: Similarity, options: Options) -> bool:
-    """Return whether the shorter of two near-duplicates may be one of several stories in the other."""
-    return (
-        similarity.jaccard < options.digest_jaccard
-        and similarity.containment >= options.digest_containment
+def are_parts(whole: Sketch, first: Sketch, second: Sketch) -> bool:
+    """Return whether two texts share different parts of *whole* with it, as those in a digest do.
+
+    The openings of both are in *whole*, and little of what they share with it is the same: edited
+    copies of one story share parts that overlap. Both are in it as a whole, or their parts are
+    similarly large: an update of one can quote the other.
+    """
+    if any(_shared_opening(whole, it, NO_HASHES) < _MIN_SHARED_OPENING for it in (first, second)):
+        return False
+    scale = max(whole.scale, first.scale, second.scale)
+    of_whole, *texts = (_at_scale(it.hashes, scale) for it in (whole, first, second))
+    parts = [of_whole[is_among(of_whole, text)] if text.size else text for text in texts]
+    smaller, larger = sorted(part.size for part in parts)
+    if not smaller or is_among(*parts).sum() > _MAX_COMMON_PART * smaller:
+        return False
+    are_whole = all(
+        part.size >= _MIN_WHOLE_PART * text.size for part, text in zip(parts, texts, strict=True)
     )
+    return are_whole or smaller >= _MIN_PART_RATIO * larger
 
 
 def share_frame(

@@ -15,6 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from newscrawl.crawl.output.segments import MANIFEST, list_segments
 from newscrawl.feeds.cluster_tables import FeedArticleReader
 from newscrawl.feeds.feed_rows import is_parquet
+from newscrawl.neardup.sketch import SKETCH_COLUMNS
 from newscrawl.spark import steps
 from newscrawl.spark.components import components
 
@@ -176,7 +177,7 @@ def _articles(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFra
     pair = F.struct("first", "shared", "containment", "jaccard", "is_version")
     position = F.col("second").alias("position")
     near = pairs.groupBy(position).agg(F.collect_list(pair).alias("near"))
-    pages = stories.select("position", "url", "site", "title", "when", "words")
+    pages = stories.select("position", "url", "site", "title", "when", *SKETCH_COLUMNS)
     pages = pages.join(near, "position", "left").join(components(pairs), "position", "left")
     component = F.coalesce("component", "position")
     return _step(

@@ -216,7 +216,7 @@ def _component_articles(rows: list[Row], options: Options) -> Iterator[Row]:
     stories = [
         Story(row["url"], "", datetime.fromisoformat(row["when"]), row["site"]) for row in rows
     ]
-    pairs = without_parts([row["words"] for row in rows], pairs, options)
+    pairs = without_parts(list(map(_sketch, rows)), pairs)
     cluster = agglomerate([story.timestamp for story in stories], pairs, options)
     for row, story, verdict in zip(rows, stories, verdicts(stories, cluster, pairs), strict=True):
         keys = {name: row[name] for name in ("component", "position")}
@@ -237,8 +237,11 @@ def cluster_rows(batches: Batches) -> Batches:
 
 
 def _page(row: Row) -> StoryPage:
-    columns = (row[name] for name in SKETCH_COLUMNS)
-    return StoryPage(row["at"], row["site"], Sketch.from_columns(*columns))
+    return StoryPage(row["at"], row["site"], _sketch(row))
+
+
+def _sketch(row: Row) -> Sketch:
+    return Sketch.from_columns(*(row[name] for name in SKETCH_COLUMNS))
 
 
 def _sketch_columns(made: Sketch) -> Row:

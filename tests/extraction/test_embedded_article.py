@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -41,6 +42,9 @@ FORMS = {
     "strings": list(STORY),
     "Gutenberg": [{"name": "core/paragraph", "attributes": {"content": text}} for text in STORY],
     "Editor.js": {"blocks": [{"type": "paragraph", "data": {"text": text}} for text in STORY]},
+    "Draft.js": json.dumps(
+        {"blocks": [{"key": "k", "text": text, "type": "unstyled"} for text in STORY]}
+    ),
     "Arc": [{"type": "text", "_id": "X1", "content": text} for text in STORY],
     "HTML": "".join(f"<p>{text}</p>\n" for text in STORY),
 }
@@ -161,6 +165,7 @@ SHAPES = {
     + ";</script>",
     "JSON.parse": f"<script>window.S = JSON.parse({json.dumps(json.dumps({'title': TITLE, 'body': HTML}))})"
     "</script>",
+    "percent-encoded": f"<script>window.S='{quote(json.dumps({'title': TITLE, 'body': HTML}))}';</script>",
     "WordPress": json_script({"post": {"title": {"rendered": TITLE}, "content": {"rendered": HTML}}}),
     "attribute": "<div data-page='"
     + json.dumps({"props": {"story": {"title": TITLE, "body": HTML}}}).replace("'", "&#39;")

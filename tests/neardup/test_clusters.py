@@ -15,7 +15,8 @@ from newscrawl.neardup.clusters import (
 )
 from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.pairs import Pair
-from newscrawl.neardup.sketch import Similarity
+from newscrawl.neardup.sketch import Similarity, sketch
+from tests.neardup.test_neardup_index import words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -166,24 +167,33 @@ def pair(
     return Pair(first, second, similarity, is_version)
 
 
-def test_separates_a_digest_from_its_two_stories():
-    pairs = [pair(0, 2, jaccard=0.2), pair(1, 2, jaccard=0.2)]
-    assert without_parts([100, 100, 300], pairs, OPTIONS) == []
-    assert without_parts([100, 100, 300], [*pairs, pair(0, 1)], OPTIONS) == [*pairs, pair(0, 1)]
+LEFT, RIGHT = words(150, seed=1), words(150, seed=2)
+
+
+def pairs_without_parts(texts: Sequence[list[str]], *pairs: Pair) -> list[Pair]:
+    return without_parts([sketch(" ".join(text), OPTIONS) for text in texts], pairs)
+
+
+@pytest.mark.parametrize("length", [150, 75])
+def test_separates_a_digest_from_its_two_stories(length: int):
+    texts = [LEFT, RIGHT, LEFT[:length] + RIGHT[:length]]
+    pairs = pair(0, 2, jaccard=0.5), pair(1, 2, jaccard=0.5)
+    assert pairs_without_parts(texts, *pairs) == []
+    assert len(pairs_without_parts(texts, *pairs, pair(0, 1))) == 3
 
 
 def test_keeps_a_long_story_whose_parts_are_connected():
     """Also if the connection leads through a later story."""
+    texts = [LEFT, RIGHT, LEFT[75:] + RIGHT[:75], LEFT + RIGHT]
     pairs = [*(pair(n, 3, jaccard=0.2) for n in range(3)), pair(0, 2), pair(1, 2)]
-    assert without_parts([100, 100, 100, 300], pairs, OPTIONS) == pairs
+    assert pairs_without_parts(texts, *pairs) == pairs
 
 
-@pytest.mark.parametrize("words", [[100, 101, 102], [100, 100, 100]])
-def test_keeps_stories_that_are_no_digests(words: list[int]):
-    """Stories of other lengths are no parts, and neither are those of the same length."""
-    jaccard = 0.9 if words[1] > 100 else 0.2
-    pairs = [pair(0, 2, jaccard=jaccard), pair(1, 2, jaccard=jaccard)]
-    assert without_parts(words, pairs, OPTIONS) == pairs
+@pytest.mark.parametrize("first", [words(90, seed=3) + LEFT, LEFT[:100] + RIGHT[:100]])
+def test_keeps_stories_that_are_no_digests(first: list[str]):
+    """A text whose beginning is elsewhere is no part, and neither are parts that overlap."""
+    pairs = [pair(0, 2, jaccard=0.2), pair(1, 2, jaccard=0.2)]
+    assert pairs_without_parts([first, RIGHT, LEFT + RIGHT], *pairs) == pairs
 
 
 def clusters_of(count: int, *pairs: Pair) -> list[int]:

@@ -153,10 +153,14 @@ def test_versions_of_a_live_blog_join(shown: int):
 
 
 @pytest.mark.parametrize("site", ["a0.test", "digest.test"])
-def test_digest_has_a_cluster_of_its_own(site: str):
-    """Also on the site of one of its stories; later copies join the stories, or the digest."""
-    texts = [words(150, seed=10 + n) for n in range(4)]
-    digest = [word for text in texts for word in text]
+@pytest.mark.parametrize(("count", "length"), [(4, 150), (2, 150), (2, 80), (3, 80)])
+def test_digest_has_a_cluster_of_its_own(site: str, count: int, length: int):
+    """Also on the site of one of its stories; later copies join the stories, or the digest.
+
+    It has the first *length* words of each of its stories.
+    """
+    texts = [words(150, seed=10 + n) for n in range(count)]
+    digest = [word for text in texts for word in text[:length]]
     collection = [
         *(story(f"https://a{n}.test/1", text) for n, text in enumerate(texts)),
         story(f"https://{site}/digest", digest),
@@ -166,9 +170,9 @@ def test_digest_has_a_cluster_of_its_own(site: str):
     with Index(None) as index:
         streamed = [verdict.cluster for verdict in index.add_many(collection)]
         clusters = [index.resolve(cluster) for cluster in streamed]
-    assert clusters[:4] == clusters[6:]
-    assert clusters[4] == clusters[5]
-    assert len(set(clusters)) == 5
+    assert clusters[:count] == clusters[count + 2 :]
+    assert clusters[count] == clusters[count + 1]
+    assert len(set(clusters)) == count + 1
     of_url = two_pass_clusters(collection)
     two_passes = [of_url[page.url] for page in collection]
     assert [two_passes.index(it) for it in two_passes] == [clusters.index(it) for it in clusters]

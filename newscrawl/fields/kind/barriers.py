@@ -40,7 +40,7 @@ _MIN_NOTICE: Final = 15
 _MAX_CHALLENGE_SIZE: Final = 128 * 1024
 _MIN_CONSENT_SHARE: Final = 0.5
 #: characters of text for each word about cookies and consent
-_CONSENT_DENSITY: Final = 160
+_CONSENT_DENSITY: Final = 200
 
 _CHALLENGE: Final = re.compile(
     rb"_cf_chl_|cf-browser-verification|cf-challenge|challenge-form|cf-im-under-attack|cf-error-details"

@@ -7,6 +7,7 @@ dropped article is lost, while an index page that is kept has a low confidence.
 
 from __future__ import annotations
 
+import re
 from math import log1p
 from typing import TYPE_CHECKING, Literal
 
@@ -40,14 +41,28 @@ PAGE_KIND_THRESHOLD = 0.1
 SERIES_CONFIDENCE = 0.9
 """Confidence in a live blog or gallery recognized by the structure of the page."""
 
-UNDATED_CONFIDENCE = 0.8
-"""Confidence that a short undated text without images is not an article; set by hand."""
+NOTICE_CONFIDENCE = 0.8
+"""Confidence that a notice, or a short undated text without images, is not an article; set by hand."""
 
 FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
 
 _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
-_MAX_UNDATED = log1p(2500.0)
+_MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
+_MIN_UNDATED_PROBABILITY = 0.4
+_MAX_NOTICE = log1p(1000.0)
+# Titles and headings of pages in place of missing ones.
+_MISSING_PAGE = re.compile(
+    r"(?:\W|error|fehler|erreur|errore|ошибка)*404(?!\d)|\W*(?:(?:sorry|oops|ups|hoppla)\W+)?(?:"
+    r"(?:the |this |that )?(?:page|article|story) (?:was |is |could |can)?(?:not|n.t) (?:be )?(?:found|exist)|not found$"
+    r"|(?:die |diese )?seite (?:wurde |konnte )?nicht (?:gefunden|verfügbar)|page (?:introuvable|non trouvée)"
+    r"|p[áa]gina (?:no (?:encontrada|existe)|não (?:encontrada|existe)|non (?:trovata|esiste)|niet gevonden|nu (?:a fost|există))"
+    r"|nie znaleziono stron|strona nie |страница не (?:найдена|существует)|сторінк[ау] не |страницата не |sayfa bulunamadı"
+    r"|sidan (?:hittades inte|kunde inte|finns inte)|siden (?:blev |ble )?ikke |fant ikke siden|sivua ei |stránk[au] (?:ne|sa ne)"
+    r"|az oldal nem |η σελίδα δεν |ページが見つかりません|页面不存在|找不到(?:页|頁|網頁|网页|您)|頁面不存在|페이지를 찾을 수 없|الصفحة غير موجودة|صفحه .{0,12}یافت نشد"
+    r"|הדף לא |पृष्ठ नहीं|không tìm thấy trang|halaman tidak ditemukan|ไม่พบหน้า)",
+    re.IGNORECASE,
+)
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -83,8 +98,8 @@ def page_kind(
     A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
     of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
-    Short undated texts without images, such as imprints and cookie walls, are ``other``, and so are
-    threads of forums.
+    Short undated texts without images, such as cookie walls, notices that a page is missing, and
+    threads of forums are ``other``.
     """
     probability = article_probability(features)
     declared = declared_series(document)
@@ -93,22 +108,36 @@ def page_kind(
         return series, max(probability, SERIES_CONFIDENCE)
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
-    if is_article and not declared and is_undated(features):
-        return "other", UNDATED_CONFIDENCE
+    if (
+        is_article
+        and not declared
+        and (is_undated(features, probability) or is_missing(document, features))
+    ):
+        return "other", NOTICE_CONFIDENCE
     if is_article:
         return declared or "article", probability
     is_index = features["link_density"] > _MAX_LINK_DENSITY
     return "index" if is_index else "other", 1 - probability
 
 
-def is_undated(features: Mapping[str, float]) -> bool:
-    """Return whether *features* describe a short undated text that is not declared an article."""
+def is_undated(features: Mapping[str, float], probability: float) -> bool:
+    """Return whether *features* describe a short undated text, neither declared nor probable."""
     if "body_chars" not in features:  # before extraction
         return False
     dated = ("article_data", "page_data", "dates", "authors", "span_images")
     if features["declared"] > 0 or features["date_confidence"] > 0:
         return False
-    return not any(map(features.__getitem__, dated)) and 0 < features["body_chars"] <= _MAX_UNDATED
+    is_likely = probability >= _MIN_UNDATED_PROBABILITY
+    longest = _MAX_UNDATED_NOTICE if is_likely else _MAX_UNDATED
+    return not any(map(features.__getitem__, dated)) and 0 < features["body_chars"] <= longest
+
+
+def is_missing(document: Document, features: Mapping[str, float]) -> bool:
+    """Return whether title or heading say that a page with a short body is missing."""
+    if features.get("body_chars", 0.0) > _MAX_NOTICE:
+        return False
+    headings = (document.subtree_text(row) for row in document.rows_of("h1")[:2])
+    return any(_MISSING_PAGE.match(text[:80]) for text in (document.title, *headings))
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:

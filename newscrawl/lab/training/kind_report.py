@@ -68,7 +68,9 @@ def _kept(
         corpus, group = it.page.corpus, it.example.group
         name = families.get(corpus, corpus) if group == "article" else group
         features = {name: it.example.features[name] for name in names}
-        groups.setdefault(name, []).append(0.0 if is_undated(features) else probability)
+        groups.setdefault(name, []).append(
+            0.0 if is_undated(features, probability) else probability
+        )
     rows = [
         [name, str(len(group)), *(f"{mean([p >= at for p in group]):.3f}" for at in THRESHOLDS)]
         for name, group in groups.items()
