@@ -26,10 +26,13 @@ class MetaRefreshMiddleware(ScrapyMetaRefresh):
     def process_response(  # type: ignore[override]  # without the optional argument spider
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Return *response*, or the request for the address that its first 16 KB redirect to."""
+        """Return *response*, or the request for the address that its header or 16 KB redirect to."""
         if not isinstance(response, HtmlResponse):
             return response
         body = response.body[:_HEAD_SIZE]
+        if refresh := response.headers.get(b"Refresh"):
+            content = refresh.replace(b'"', b"%22")
+            body = b'<meta http-equiv="refresh" content="%b">%b' % (content, body)
         charset = header_charset(response.headers.get(b"Content-Type")) or page_charset(body)
         head = HtmlResponse(
             response.url, headers=response.headers, body=body, encoding=charset or "utf-8"

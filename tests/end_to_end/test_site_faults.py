@@ -1,4 +1,4 @@
-"""Thirty sites with one fault each, after public reports, in one crawl."""
+"""Sites with one fault each, most after public reports, in one crawl."""
 
 from __future__ import annotations
 

@@ -62,10 +62,11 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     truncated = _truncate(data)
     if truncated is not data:
         entries.skip("over_size")
+    options: dict[str, Any] = {"sanitize_html": False, "resolve_relative_uris": False}
+    if b"xml:base" in truncated:
+        options["response_headers"] = {"content-location": entries.base}
     try:
-        parsed = feedparser.parse(
-            BytesIO(truncated), sanitize_html=False, resolve_relative_uris=False
-        )
+        parsed = feedparser.parse(BytesIO(truncated), **options)
     except ValueError:  # malformed names of encodings and namespaces
         return entries.result("unknown")
     language = parsed.feed.get("language")

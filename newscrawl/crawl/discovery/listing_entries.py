@@ -106,7 +106,7 @@ class EntryCollector:
         patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
         learned: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
-        self._base = base
+        self.base = base
         self._domains = frozenset(domains)
         self._period = Period.of(since, until)
         self._limit = limit
@@ -138,7 +138,7 @@ class EntryCollector:
         and shows what is too old. *span*: when the pages of a sitemap were published, by its name.
         """
         kept = self._variants.kept
-        absolute = absolute_url(url, self._base, kept) if len(url) <= MAX_URL_LENGTH else None
+        absolute = absolute_url(url, self.base, kept) if len(url) <= MAX_URL_LENGTH else None
         if absolute is None or url.strip() in ("", "//"):  # the document itself
             self.skip("bad")
             return
@@ -171,7 +171,7 @@ class EntryCollector:
                 "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
             }
             if not is_sitemap:
-                self._variants.add(url, absolute, self._base)
+                self._variants.add(url, absolute, self.base)
             key = page_key(absolute, kept)
             entry = {
                 "url": absolute,

@@ -5,8 +5,11 @@ A pure function of bytes, run in a worker process.
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
@@ -28,7 +31,22 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-_FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json")
+_FEED_TYPES = (
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/rdf+xml",
+    "application/feed+json",
+)
+# Of feeds that are named so, and of much else.
+_OTHER_TYPES = ("", "text/xml", "application/xml", "application/json")
+_FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
+_FEED_PATH = re.compile(
+    r"(?:^|[/._-])(?:rss\d?|atom|feed)(?:\.(?:xml|rdf|json)|/?)(?:\?|$)|\.(?:rss|atom|rdf)(?:\?|$)",
+    re.IGNORECASE,
+)
+_FEED_SCHEME = re.compile(r"^feed:(?=https?:)", re.IGNORECASE)
+_MAX_FEED_LINKS = 3
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _IGNORED_PREFIXES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
@@ -113,14 +131,27 @@ def _next_listing(document: Document, url: str, base: str) -> str | None:
 
 
 def _feed_urls(document: Document, base: str) -> list[str]:
-    urls = [
-        absolute_url(link.get("href"), base)
+    """Return the URLs of declared feeds, else of links to files that are named like feeds."""
+    hrefs = [
+        link.get("href")
         for link in document.statements
         if link.tag == "link"
         and "alternate" in link.get("rel").lower()
-        and link.get("type").split(";")[0].strip().lower() in _FEED_TYPES
+        and _is_feed(link.get("type"), f"{link.get('href')} {link.get('title')}")
     ]
-    return list(dict.fromkeys(filter(None, urls)))
+    if not hrefs:
+        anchors = dict.fromkeys(document.attributes["href"].values())
+        hrefs = list(islice(filter(_FEED_PATH.search, anchors), _MAX_FEED_LINKS))
+    return list(
+        dict.fromkeys(
+            filter(None, (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs))
+        )
+    )
+
+
+def _is_feed(media_type: str, name: str) -> bool:
+    kind = media_type.partition(";")[0].strip().lower()
+    return kind in _FEED_TYPES or (kind in _OTHER_TYPES and _FEED_NAME.search(name) is not None)
 
 
 def extract_links(
@@ -154,4 +185,14 @@ def _anchors(document: Document) -> Iterator[tuple[str, str]]:
             and 0 < len(href) <= MAX_URL_LENGTH
             and not href.lower().startswith(_IGNORED_PREFIXES)
         ):
-            yield href, squeeze(document.subtree_text(row))
+            yield _encode_query(href, document.encoding), squeeze(document.subtree_text(row))
+
+
+def _encode_query(href: str, encoding: str) -> str:
+    """Return *href* with its query in the charset of the page, as browsers send it."""
+    path, mark, query = href.partition("?")
+    if query.isascii() or encoding in ("str", "utf-8", "utf-16-le", "utf-16-be"):
+        return href
+    query, hash_mark, fragment = query.partition("#")
+    data = query.encode(encoding, "xmlcharrefreplace")
+    return f"{path}{mark}{quote(data, safe=_ASCII)}{hash_mark}{fragment}"

@@ -203,6 +203,32 @@ def s30(path, q, h, base):
     if path == "/sm.xml.gz": return OK(gzip.compress(x[:m]) + gzip.compress(x[m:]), "application/gzip")
     if path == "/": return OK(home([]))
     if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
+def linked(head, feed_path, answer, extra=""):
+    """A site whose stories only a feed lists."""
+    def f(path, q, h, base):
+        if path == "/": return OK(home([], head(base)).replace("</main>", extra + "</main>"))
+        if path == feed_path: return answer(base)
+        if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
+    return f
+def rss(base): return feed(base, P)[2].decode()
+site(31, "own", "feed in UTF-16, sent as text/plain")(linked(lambda b: FH, "/feed", lambda b: OK(rss(b).replace("?>", " encoding='utf-16'?>", 1).encode("utf-16"), "text/plain")))
+def atom(base):
+    entries = "".join(f"<entry xml:base='05/'><title>{T(i)}</title><link href='{p.removeprefix('/news/2026/05/')}'/></entry>" for i, p in enumerate(P))
+    return OK(f"<feed xmlns='http://www.w3.org/2005/Atom' xml:base='/news/2026/'><title>x</title>{entries}</feed>", "application/atom+xml")
+site(32, "own", "Atom with xml:base")(linked(lambda b: FH, "/feed", atom))
+site(33, "own", "JSON Feed linked as application/json")(linked(lambda b: FH.replace("rss+xml", "json"), "/feed", lambda b: OK(json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [{"id": str(i), "url": p} for i, p in enumerate(P)]}), "application/json")))
+site(34, "own", "feed linked by an image only")(linked(lambda b: "", "/rss.xml", lambda b: feed(b, P), "<a href=/rss.xml><img src=rss.png></a>"))
+site(35, "own", "feed: scheme")(linked(lambda b: FH.replace("/feed", f"feed:{b}/feed"), "/feed", lambda b: feed(b, P)))
+@site(36, "own", "links with a raw query in GBK")
+def s36(path, q, h, base):
+    if path == "/": return OK(("<meta charset=gbk>" + "".join(f"<h2><a href='/show?t=中国{i}&id=4711{i}'>{T(i)}</a></h2>" for i in range(6))).encode("gbk"), "text/html")
+    for i in range(6):
+        if q == f"t=%D6%D0%B9%FA{i}&id=4711{i}": return OK(story(ALL[i], date=DAYS[1]))
+@site(37, "own", "Refresh header")
+def s37(path, q, h, base):
+    if path == "/": return OK("<html></html>", h={"Refresh": "0; url=/start.html"})
+    if path == "/start.html": return OK(home([(p, T(i)) for i, p in enumerate(P)]))
+    if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
