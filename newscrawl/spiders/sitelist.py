@@ -299,34 +299,28 @@ class SitelistSpider(Spider):
         """Compare pages that differ only in tracking parameters; return whether some are kept."""
         learned = False
         for names, urls in variants:
-            if len(plan.parameters) >= MAX_PARAMETERS or not plan.parameters.keys().isdisjoint(
-                names
-            ):
+            known = plan.parameters
+            if len(known) >= MAX_PARAMETERS or not known.keys().isdisjoint(names):
                 continue
-            plan.parameters.update(dict.fromkeys(names, False))  # not compared by others meanwhile
-            pages = [await self._read_variant(plan, url) for url in urls]
-            if all(page and page["body"] for page in pages):
-                kept = _differ(*filter(None, pages))
-                plan.parameters.update(dict.fromkeys(names, kept))
+            known.update(dict.fromkeys(names, False))  # not compared by others meanwhile
+            first, second = [await self._read_variant(plan, url) for url in urls]
+            if first["body"] and second["body"]:
+                kept = all(first[name] != second[name] for name in ("stated", "body"))
+                known.update(dict.fromkeys(names, kept))
                 self.state.record_parameters(plan.site.key, names, kept=kept)
-                self.logger.info(
-                    "Parameters of %s that tell pages apart: %s (%s)",
-                    plan.site.key,
-                    ", ".join(names),
-                    "yes" if kept else "no",
-                )
                 learned |= kept
         return learned
 
-    async def _read_variant(self, plan: SitePlan, url: str) -> dict[str, Any] | None:
+    async def _read_variant(self, plan: SitePlan, url: str) -> dict[str, Any]:
+        """Return the body of a page, and its title and canonical URL; no body if it fails."""
         try:
             meta = {"newscrawl_site": plan.site.key, "verbatim_url": True}
             response = await download_page(self.crawler, url, **meta)
-            options = {"encoding": _charset(response), "hashed": True}
-            return await self._call(PAGE_TASK, plan, response, **options)
+            page = await self._call(PAGE_TASK, plan, response, encoding=_charset(response))
         except Exception as error:  # noqa: BLE001  # any middleware's
             self.logger.info("Could not compare (%s): %s", failure_reason(error), url)
-            return None
+            return {"body": ""}
+        return {"body": page["body"], "stated": (page["title"], page["canonical_url"])}
 
     async def _call(
         self, task: str, plan: SitePlan, response: Response, **options: Any
@@ -505,10 +499,10 @@ class SitelistSpider(Spider):
 
     def _part_requests(self, plan: SitePlan) -> list[Any]:
         """Return the requests of possible further pages that are in no story."""
-        number, joined = plan.release_parts(self.state.pages.has_joined)
+        number, joined = plan.release_parts(self.state.pages.joined)
         self.site_stats.count(plan.site.key, "discovered_count", number)
-        for story, keys in joined.items():
-            self.state.pages.record_parts(story, keys)
+        for story, key in joined:
+            self.state.pages.record_parts(story, [key])
         return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:
@@ -540,12 +534,6 @@ def _place(page: dict[str, Any]) -> Place:
         return "within" if any(entry["timestamp"] for entry in page["articles"]) else "undated"
     left_out = page["left_out"]
     return "newer" if left_out.get("too_new", 0) > left_out.get("too_old", 0) else "older"
-
-
-def _differ(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """Return whether two articles, as plain values, are those of different pages."""
-    stated = [(page["title"], page["canonical_url"]) for page in (first, second)]
-    return first["body_hash"] != second["body_hash"] and stated[0] != stated[1]
 
 
 def _charset(response: Response) -> str | None:

@@ -29,7 +29,7 @@ from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.items import LISTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from newscrawl.crawl.discovery.paging import Place
     from newscrawl.crawl.discovery.site_list import Site
@@ -353,21 +353,17 @@ class SitePlan:
         if target.timestamp is not None and not self._period.is_after(target.timestamp):
             self._barren = 0
 
-    def release_parts(self, has_joined: Callable[[str], bool]) -> tuple[int, dict[str, list[str]]]:
+    def release_parts(self, joined: Container[str]) -> tuple[int, list[tuple[str, str]]]:
         """Add the pages that may be further pages of stories, now that these have been read.
 
-        Not if *has_joined* returns True for the page or its story. Return the number of pages
-        added, and the keys of the other ones by their story.
+        Not if the key of the page or of its story is in *joined*. Return the number of pages added,
+        and the keys of the others, each after that of its story.
         """
-        added, joined = 0, dict[str, list[str]]()
-        for story, target in self._parts:
-            if has_joined(story) or has_joined(target.key):
-                joined.setdefault(story, []).append(target.key)
-            else:
-                self._push(target)
-                added += 1
-        self._parts.clear()
-        return added, joined
+        parts, self._parts = self._parts, []
+        inside = [(s, target.key) for s, target in parts if s in joined or target.key in joined]
+        for target in (t for s, t in parts if s not in joined and t.key not in joined):
+            self._push(target)
+        return len(parts) - len(inside), inside
 
     def mark_article(self, key: str) -> bool:
         """Mark a section page as an article; return False if it is marked already."""

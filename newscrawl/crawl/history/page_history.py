@@ -97,8 +97,8 @@ class PageHistory:
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: OrderedDict[str, EmittedArticle] = OrderedDict()
         self._texts: OrderedDict[tuple[str, bytes], str] = OrderedDict()
-        # Further pages in stories of this crawl, and stories that were read as a whole.
-        self._joined: set[str] = set()
+        #: keys of the further pages in stories of this crawl, and of stories read as a whole
+        self.joined: set[str] = set()
 
     async def due(self, site: str, *, since: float, limit: int) -> list[Entry]:
         """Return the due pages of *site*: first those never emitted, then revisits.
@@ -297,7 +297,7 @@ class PageHistory:
             if parts:
                 keys = [page_key(part) for part in parts]
                 # A view of the whole story has its other pages, too.
-                self._joined.update(keys if article.pages > 1 else [*keys, key])
+                self.joined.update(keys if article.pages > 1 else [*keys, key])
                 self.record_parts(key, keys, visit.request)
         elif status == "unchanged":
             self._record_unchanged(visit)
@@ -308,10 +308,6 @@ class PageHistory:
             row = ("known", clock.now().timestamp(), None, None, 0, None, visit.target.key)
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
-
-    def has_joined(self, key: str) -> bool:
-        """Return whether this crawl has read the page *key* in a story, or all pages of its story."""
-        return key in self._joined
 
     def record_parts(self, story: str, keys: Iterable[str], request: Request | None = None) -> None:
         """Record that the pages *keys* are further pages of the *story*, a page key."""
