@@ -52,8 +52,6 @@ class Job:
     split: int = SPLIT
     #: skip pages whose URLs are not like those of articles
     url_gate: bool = False
-    #: codecs of the pages to extract; empty: all
-    charsets: frozenset[str] = frozenset()
     #: registered domains, such as ``example.co.uk``, of the pages to extract; empty: all
     domains: frozenset[str] = frozenset()
     _unit_options: UnitOptions = field(init=False, repr=False, compare=False)
@@ -93,7 +91,6 @@ class Job:
             "settings": {name: str(self.settings[name]) for name in sorted(self.settings)},
             "split": self.split,
             "url_gate": self.url_gate,
-            "charsets": sorted(self.charsets),
             "domains": sorted(self.domains),
         }
 
@@ -109,7 +106,6 @@ class Job:
             unit,
             options,
             url_gate=self.url_gate,
-            charsets=self.charsets,
             domains=self.domains,
             add=tables.add,
         )

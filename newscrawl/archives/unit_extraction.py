@@ -70,7 +70,7 @@ class UnitOptions:
 class UnitExtraction:
     """Extracts the pages of *unit*; calls *add* with each article.
 
-    *url_gate*, *charsets* and *domains* are those of :func:`~newscrawl.archives.unit_pages.accepted`.
+    *url_gate* and *domains* are those of :func:`~newscrawl.archives.unit_pages.accepted`.
     """
 
     def __init__(
@@ -79,7 +79,6 @@ class UnitExtraction:
         options: UnitOptions,
         *,
         url_gate: bool,
-        charsets: frozenset[str],
         domains: frozenset[str] = frozenset(),
         add: Callable[[Article], object],
     ) -> None:
@@ -92,7 +91,6 @@ class UnitExtraction:
         self._arguments = {
             "fields": RowFields.of(options.pipeline),
             "url_gate": url_gate,
-            "charsets": sorted(charsets),
             "domains": sorted(domains),
             "task": PAGE_TASK,
             "options": options.pipeline.task_arguments,

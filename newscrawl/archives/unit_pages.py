@@ -24,7 +24,7 @@ from newscrawl.archives.sources import PARQUET
 from newscrawl.crawl.discovery.link_classifier import may_be_article
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import MAX_PAGE_BYTES
-from newscrawl.document.encoding import is_binary, to_utf8
+from newscrawl.document.encoding import is_binary
 from newscrawl.feeds.feed_rows import parse_line
 from newscrawl.items import PageItem
 from newscrawl.text import without_controls
@@ -262,20 +262,16 @@ def accepted(
     counts: Counter[str],
     *,
     url_gate: bool = False,
-    charsets: frozenset[str] = frozenset(),
     domains: frozenset[str] = frozenset(),
 ) -> Iterator[PageItem]:
-    """Yield the *pages* of *domains*, with URLs like those of articles and one of *charsets*.
+    """Yield the *pages* of the registered *domains*, with URLs like those of articles.
 
-    The others are counted. Without *url_gate* all URLs are accepted, without *charsets* all charsets,
-    without *domains* all sites. Charsets are names of Python's codecs, domains registered ones.
+    The others are counted. Without *url_gate* all URLs are accepted, without *domains* all sites.
     """
     for page in pages:
         if domains and site_of(page) not in domains:
             counts["other_site"] += 1
         elif url_gate and not may_be_article(page.url):
             counts["other_url"] += 1
-        elif charsets and to_utf8(page.html, page.encoding).encoding not in charsets:
-            counts["other_charset"] += 1
         else:
             yield page

@@ -31,7 +31,6 @@ def extract_unit(
     skip: int,
     fields: Sequence[str],
     url_gate: bool,
-    charsets: Sequence[str],
     domains: Sequence[str],
     task: str,
     options: Mapping[str, Any],
@@ -71,13 +70,7 @@ def extract_unit(
         failures.clear()
         return {**found, "first": pages.first, "next": pages.next}
 
-    chosen = accepted(
-        rest,
-        counts,
-        url_gate=url_gate,
-        charsets=frozenset(charsets),
-        domains=frozenset(domains),
-    )
+    chosen = accepted(rest, counts, url_gate=url_gate, domains=frozenset(domains))
     for number, page in enumerate(chosen, 1):
         site = site_of(page)
         start = {"url": page.url, "site": site, "position": rest.position}

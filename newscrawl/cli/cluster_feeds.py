@@ -19,6 +19,7 @@ from newscrawl.feeds.cluster_tables import (
     cluster_one_pass,
     cluster_rows,
     cluster_two_pass,
+    summary_line,
 )
 from newscrawl.feeds.feed_rows import count_rows, read_rows, write_rows
 from newscrawl.pipeline_options import neardup_options
@@ -109,7 +110,4 @@ def _write(rows: Sequence[Row], articles: str, clusters: str | None) -> None:
     if clusters:
         write_rows(clusters, found, CLUSTER_COLUMNS)
     sizes = [cluster["size"] for cluster in found if cluster["size"] > 1]
-    sys.stderr.write(
-        f"{len(rows)} articles, {len(found)} clusters, {len(sizes)} with several articles "
-        f"(at most {max(sizes, default=1)})\n"
-    )
+    sys.stderr.write(summary_line(len(rows), len(found), len(sizes), max(sizes, default=1)))

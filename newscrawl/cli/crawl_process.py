@@ -42,6 +42,15 @@ if TYPE_CHECKING:
 
 DEFAULT_FEED: Final = "articles.jsonl"
 
+NO_OUTPUT: Final[dict[str, Any]] = {
+    "FEEDS": {},
+    "ITEM_PIPELINES": {},
+    "NEWSCRAWL_SEGMENTS": "",
+    "NEWSCRAWL_STATE": "",
+    "NEWSCRAWL_WARC": "",
+}
+"""Settings of a crawl without items: the feeds and pipelines of a project expect its own."""
+
 _LISTED_FILES: Final = 3
 _EXIT_CODES: Final[dict[Result, int]] = {
     "articles": DONE,
@@ -206,15 +215,10 @@ class RequestSpider(Spider):
     """Sends one request and appends the response, or the exception, to ``outcome``."""
 
     name = "request"
-    # The feeds and pipelines of the project expect its own items.
-    custom_settings: dict[str, Any] = {  # noqa: RUF012  # Scrapy declares it so
-        "FEEDS": {},
-        "ITEM_PIPELINES": {},
+    custom_settings = {  # noqa: RUF012  # Scrapy declares it so
+        **NO_OUTPUT,
         "NEWSCRAWL_CSS_ENABLED": False,
         "NEWSCRAWL_PROGRESS_ENABLED": False,
-        "NEWSCRAWL_SEGMENTS": "",
-        "NEWSCRAWL_STATE": "",
-        "NEWSCRAWL_WARC": "",
     }
 
     def __init__(self, request: Request, outcome: list[Any], **kwargs: Any) -> None:

@@ -8,7 +8,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response  # noqa: TC002  # scrapy-poet reads the annotation
 
 from newscrawl import clock
-from newscrawl.cli.crawl_process import failure_message, run_spider
+from newscrawl.cli.crawl_process import NO_OUTPUT, failure_message, run_spider
 from newscrawl.cli.page_sources import SourceError, check_html
 from newscrawl.cli.shared_options import report
 from newscrawl.crawl.page_download import download_page
@@ -56,14 +56,7 @@ class PageSpider(Spider):
     """Downloads the URLs of an extraction."""
 
     name = "extract"
-    # The feeds and pipelines of the project expect its own items.
-    custom_settings: dict[str, Any] = {  # noqa: RUF012  # Scrapy declares it so
-        "FEEDS": {},
-        "ITEM_PIPELINES": {},
-        "NEWSCRAWL_SEGMENTS": "",
-        "NEWSCRAWL_STATE": "",
-        "NEWSCRAWL_WARC": "",
-    }
+    custom_settings = NO_OUTPUT
 
     def __init__(
         self,

@@ -123,6 +123,14 @@ def article_row(article: FeedArticle, verdict: Verdict) -> Row:
     }
 
 
+def summary_line(articles: int, clusters: int, several: int, largest: int) -> str:
+    """Return the numbers of articles, clusters and clusters with *several* articles as a line."""
+    return (
+        f"{articles} articles, {clusters} clusters, {several} with several articles "
+        f"(at most {max(largest, 1)})\n"
+    )
+
+
 def cluster_rows(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the values of :data:`CLUSTER_COLUMNS` for article *rows*, the largest cluster first."""
     members: dict[str, dict[str, Row]] = {}

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import get_project_settings
-from w3lib.encoding import resolve_encoding
 
 from newscrawl import clock
 from newscrawl.archives.sources import CC_NEWS, SPLIT, cc_news
 from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.output.segments import SegmentError
 from newscrawl.defaults import DEFAULTS, check_settings, setting
+from newscrawl.feeds.cluster_tables import summary_line
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.optional import MissingPackageError
 from newscrawl.pipeline_options import PipelineOptions, neardup_options
@@ -148,9 +148,6 @@ def _add_sources(step: argparse.ArgumentParser) -> None:
         default=[],
         help="only pages of the registered domain of HOST; may be repeated",
     )
-    step.add_argument(
-        "--charset", metavar="NAME", action="append", default=[], help="only pages in this charset"
-    )
 
 
 def _settings(args: argparse.Namespace) -> Settings:
@@ -173,7 +170,7 @@ def _parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
 
 
 def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> int:
-    from newscrawl.archives.captures import summary_line  # noqa: PLC0415  # needs the extra
+    from newscrawl.archives.captures import summary_line as records_line  # noqa: PLC0415
 
     def map_units(function: Any, units: list[Any]) -> list[Any]:
         # One task per unit: those of slow pages do not delay the others.
@@ -184,7 +181,7 @@ def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> in
         summary = args.job.run(args.sources, map_units)
     except (OSError, ValueError) as error:
         raise UsageError(str(error)) from error
-    sys.stderr.write(f"{summary_line(Counter(summary['counts']))}\n")
+    sys.stderr.write(f"{records_line(Counter(summary['counts']))}\n")
     if not summary["unfinished"]:
         return _DONE
     sys.stderr.write(
@@ -199,15 +196,11 @@ def _job(args: argparse.Namespace, settings: Settings) -> Job:
 
     if args.split < 1:
         raise UsageError("--split: expected at least 1")
-    charsets = {name: resolve_encoding(name) for name in args.charset}
-    if unknown := [name for name, codec in charsets.items() if not codec]:
-        raise UsageError(f"--charset: unknown charset {unknown[0]!r}")
     return Job(
         absolute_path(args.output),
         {name: settings[name] for name in DEFAULTS if name in settings},
         split=args.split,
         url_gate=args.url_gate,
-        charsets=frozenset(filter(None, charsets.values())),
         domains=frozenset(registered_domain(host.lower()) for host in args.site),
     )
 
@@ -301,8 +294,4 @@ def _summary(articles: DataFrame) -> str:
         .agg(F.sum("size"), F.count("*"), F.sum(several.cast("int")), F.max("size"))
         .first()
     )
-    total, clusters, larger, largest = (value or 0 for value in row or (0, 0, 0, 0))
-    return (
-        f"{total} articles, {clusters} clusters, {larger} of them with more than one article, "
-        f"{max(largest, 1)} at most\n"
-    )
+    return summary_line(*(value or 0 for value in row or (0, 0, 0, 0)))

@@ -86,9 +86,7 @@ def of_unit(path: Path) -> Articles:
     articles: list[Article] = []
     options = UnitOptions.read(Settings())
     worker = take_worker(options.deadline)
-    unit = UnitExtraction(
-        Unit(str(path)), options, url_gate=False, charsets=frozenset(), add=articles.append
-    )
+    unit = UnitExtraction(Unit(str(path)), options, url_gate=False, add=articles.append)
     try:
         unit.run(worker)
     finally:

@@ -85,7 +85,6 @@ def extract(
         Unit(str(path), 0, end),
         options,
         url_gate=False,
-        charsets=frozenset(),
         add=articles.append,
     )
     worker = take_worker(options.deadline)

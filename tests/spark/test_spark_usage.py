@@ -12,7 +12,6 @@ from tests.helpers.spark_cluster import require_spark
     ("args", "message"),
     [
         (["extract", "out"], "expected a SOURCE or --cc-news"),
-        (["extract", "a.warc", "out", "--charset", "klingon"], "unknown charset 'klingon'"),
         (["extract", "a.warc", "out", "--split", "0"], "--split"),
         (["extract", "out", "--cc-news", "yesterday"], "--cc-news: Invalid isoformat"),
         (["run", "a.warc", "out", "-s", "NEWSCRAWL_KEEP=x"], "NEWSCRAWL_KEEP"),

@@ -144,18 +144,10 @@ class Watchdog(LeaseObserver):
 
     def _write(self, lease: Lease | None) -> None:
         """Write the attributes of :class:`StalledRequest` of *lease*, without the place."""
-        request = None
-        if lease is not None:
-            site, role = (
-                str(lease.meta.get(f"newscrawl_{name}") or "") for name in ("site", "role")
-            )
-            request = {
-                "id": lease.id,
-                "key": lease.key,
-                "url": lease.url,
-                "site": site,
-                "role": role,
-            }
+        request = lease and {
+            **{name: getattr(lease, name) for name in ("id", "key", "url")},
+            **{name: str(lease.meta.get(f"newscrawl_{name}") or "") for name in ("site", "role")},
+        }
         text = json.dumps(request).encode()
         os.pwrite(self._file, (text if len(text) <= RECORD_SIZE else b"null").ljust(RECORD_SIZE), 0)
 
