@@ -105,4 +105,7 @@ def _find_title_by_model(
     fallback = None
     if not candidates.stated:
         fallback = nce_headline(document, find_nce_title(document, region, options.nce))
+        # All stated titles are names of the site.
+        if fallback and fallback.text in {title.text for title in page.metadata.titles}:
+            fallback = None
     return find_headline(document, candidates, model, fallback)

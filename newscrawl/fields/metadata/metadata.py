@@ -124,6 +124,7 @@ _META = frozenset(
      "article:content_tier", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
+_INLINE = re.compile(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
 _DIGIT = re.compile(r"\d")
 # A name with a claim: "Port Gazette – News for Fishers".
 _SLOGAN = re.compile(r"\s[–—|-]\s.*\s.*\s")
@@ -248,7 +249,7 @@ class _Reader(StructuredData):
         ]
         for source, text in statements:
             if isinstance(text, str) and (clean := plain_text(text[:_MAX_TITLE_LENGTH])):
-                yield StatedTitle(source, clean)
+                yield StatedTitle(source, plain_text(_INLINE.sub("", clean)))
 
     def site_names(self) -> list[str]:
         names = [self.meta("og:site_name"), self.meta("application-name")]

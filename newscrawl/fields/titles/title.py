@@ -6,7 +6,7 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -28,20 +28,30 @@ MIN_SIMILARITY = 0.3
 Low, as sites rewrite their titles for search engines.
 """
 
-SEPARATOR = re.compile(r"\s+[|\-‐–—·•»«:/]+\s+|\s*[|｜ㅣ：]\s*")
+_SPACED = r"|\-‐–—―－·•⋅»«›>‹<:/\\~_‖¦∣★◆"
+SEPARATOR = re.compile(rf"\s+[{_SPACED}]+\s+|\s*[|｜ㅣ：]\s*")
 # Pre-check: a pattern that begins with the separator itself is ten times faster.
-ANY_SEPARATOR = re.compile(r"[|｜ㅣ：\-‐–—·•»«:/](?:(?<=[|｜ㅣ：])|(?<=\s.)[|\-‐–—·•»«:/]*\s)")
+ANY_SEPARATOR = re.compile(rf"[｜ㅣ：{_SPACED}](?:(?<=[|｜ㅣ：])|(?<=\s.)[{_SPACED}]*\s)")
+# Between a title and the name of the site only: "Post: Title", "記事-新聞".
+_AT_NAME = re.compile(r"(?<=\w)(?:[-_—–](?=\w)|:\s)")
 # Soft hyphen, zero-width space, marks of direction, word joiner, byte order mark, embedded object;
-# not the joiners, which change the letters of some scripts.
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff\ufffc]")
+# the private use of icon fonts; not the joiners, which change the letters of some scripts.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060-\u2064\ue000-\uf8ff\ufeff\ufffc]")
 _LONG_WORD_END = re.compile(r"[^\W\d_]{3}[.:!?]?$")
-_PERMALINK = "¶\uf0c1🔗 "  # signs after a heading
+_PERMALINK = "¶🔗 "  # signs after a heading
 _HIGH_SIMILARITY = 0.8
 # Weighted characters: names of sites and sections are mostly shorter.
 _MIN_LENGTH = 15
 _HOST = re.compile(r"(?:[^/?#]*//)?([^/?#]*)")
 _HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
-_MAX_SITE_WORDS = 6
+MAX_SITE_WORDS = 6
+# Characters.
+_MIN_PARAGRAPH = 100
+# Weighted characters.
+_MAX_SITE_LENGTH = 35
+# Weighted characters.
+_MAX_SECTION = 20
+_SECTION_MARKS = frozenset("|｜ㅣ»›>•·")
 # Shorter names, such as "AP", are part of too many words.
 _MIN_SITE_LETTERS = 3
 # Limits the cost of hostile pages, which nest headings.
@@ -67,9 +77,8 @@ def choose_title(
     ``h1``, an ``h2`` that nearly equals a stated title, the first stated title without the site's
     name, *fallback* (the title of a method), the first ``h1``.
     """
+    site = site_names(document, metadata, url)
     headings = list(_headings(document, "h1"))
-    logos = _logos(document, headings, metadata)
-    site = SiteNames([*metadata.site_names, *logos], url)
     stated = {title.source: site.strip(title.text) for title in metadata.titles}
     headings = [heading for heading in headings if not site.is_named_by(heading.text)]
     return (
@@ -181,15 +190,47 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
     return None
 
 
-def _logos(document: Document, headings: Iterable[_Heading], metadata: Metadata) -> Iterator[str]:
-    """Yield headings that link to the front page and that begin or end a stated title."""
-    parts = [SEPARATOR.split(title.text) for title in metadata.titles]
-    ends = {
-        _normalized(part) for split in parts if len(split) > 1 for part in (split[0], split[-1])
+def site_names(document: Document, metadata: Metadata, url: str | None) -> SiteNames:
+    """Return the stated names, and those in links to the front page that a stated title contains."""
+    return SiteNames([*metadata.site_names, *_logos(document, metadata, url)], url)
+
+
+def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[str]:
+    """Yield texts of links to the front page that are, begin or end a stated title."""
+    titles = {title.text for title in metadata.titles}
+    parts = [split(title) for title in titles for split in (SEPARATOR.split, _AT_NAME.split)]
+    ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
+    address_of = document.attributes["href"].get
+    for row in document.rows_of("a"):
+        address = address_of(row)
+        if (
+            address
+            and _HOME.fullmatch(address)
+            and (url is None or "//" not in address or _host(address) == _host(url))
+            and document.chars(row) <= _MAX_SITE_LENGTH
+        ):
+            text = document.shown_text(row)
+            if _normalized(text) in ends and weighted_length(text) <= _MAX_SITE_LENGTH:
+                yield text
+    yield from _mastheads(document, [split for split in parts if len(split) > 1])
+
+
+def _mastheads(document: Document, titles: Sequence[list[str]]) -> Iterator[str]:
+    """Yield the first of two headings without a paragraph between them, if a title states both."""
+    if not titles:
+        return
+    tags = (document.rows_of(tag) for tag in ("h1", "h2", "h3"))
+    rows = sorted(row for found in tags for row in islice(found, _MAX_HEADINGS))
+    shown = {
+        row: _normalized(document.shown_text(row)) for row in rows if _is_heading(document, row)
     }
-    for heading in headings:
-        if _normalized(heading.text) in ends and links_home(document, heading.row):
-            yield heading.text
+    for split in titles:
+        ends = [_normalized(split[0]), _normalized(split[-1])]
+        for first, second in pairwise(row for row, text in shown.items() if text in ends):
+            between = rows_between(document.shown_rows, first, second)
+            is_next = all(len(document.text[row]) < _MIN_PARAGRAPH for row in between)
+            if [shown[first], shown[second]] == ends and is_next:
+                yield shown[first]
 
 
 def links_home(document: Document, row: int) -> bool:
@@ -206,39 +247,56 @@ class SiteNames:
 
     def __init__(self, names: Iterable[str], url: str | None) -> None:
         self._names = [letters for name in names if len(letters := _letters(name)) > 1]
-        host = _HOST.match(url.lower()) if url else None
+        host = _host(url or "")
         #: letters and digits of the host name
-        self.host = re.sub(r"[^a-z0-9]", "", host[1]) if host else ""
+        self.host = re.sub(r"[^a-z0-9]", "", host)
+        self._labels = host.replace("-", "").split(".")
 
     def is_named_by(self, text: str) -> bool:
         """Return whether *text* is just a name of the site."""
-        return _letters(text) in self._names
+        letters = _letters(text)
+        is_known = letters in self._names or letters in self._labels
+        return is_known and weighted_length(text) <= _MAX_SITE_LENGTH
 
     def strip(self, title: str) -> str:
-        """Return *title* without the site's name at either end."""
+        """Return *title* without the site's name at either end, and sections before it."""
+        mark = None
         while ANY_SEPARATOR.search(title) and (separators := list(SEPARATOR.finditer(title))):
             first, last = separators[0], separators[-1]
-            if self._is_site_part(title[last.end() :]) and words(title[: last.start()]):
-                title = title[: last.start()]
+            before, after = title[: last.start()], title[last.end() :]
+            if self._is_site_part(after) and words(before):
+                title, mark = before, last[0].strip()
             elif self._is_site_part(title[: first.start()]) and words(title[first.end() :]):
                 title = title[first.end() :]
+            elif mark == last[0].strip() and _is_section(after, before, mark):
+                title = before
             else:
                 break
+        for found in _AT_NAME.finditer(title) if self._names else ():
+            before, after = title[: found.start()], title[found.end() :]
+            if self.is_named_by(after):
+                return before.strip()
+            if self.is_named_by(before):
+                return after.strip()
         return title.strip()
 
     def _is_site_part(self, part: str) -> bool:
         found = words(part)
-        if len(found) > _MAX_SITE_WORDS:
-            return False
         letters = "".join(found)
         if not letters or letters in self._names:
             return True
-        if len(letters) < _MIN_SITE_LETTERS:
+        if len(found) > MAX_SITE_WORDS or len(letters) < _MIN_SITE_LETTERS:
             return False
         within = letters in self.host or any(letters in name for name in self._names)
         return within or any(
             name in letters for name in self._names if len(name) > _MIN_SITE_LETTERS
         )
+
+
+def _is_section(part: str, title: str, mark: str) -> bool:
+    """Return whether *part* after *title* and a *mark* may be a section; dashes are ambiguous."""
+    length = weighted_length(part)
+    return mark in _SECTION_MARKS and length <= _MAX_SECTION and weighted_length(title) > 2 * length
 
 
 def _headings(document: Document, tag: str) -> Iterator[_Heading]:
@@ -263,6 +321,11 @@ def _without_kicker(document: Document, heading: _Heading, stated: set[str]) -> 
         if _normalized(rest) in stated:
             return squeeze(rest)
     return heading.text
+
+
+def _host(url: str) -> str:
+    found = _HOST.match(url.lower())
+    return found[1].removeprefix("www.") if found else ""
 
 
 def _letters(text: str) -> str:

@@ -48,6 +48,8 @@ _MAX_AFTER = 8
 _MAX_LEADING_LENGTH = 120
 # Start of a run that continues the words before it.
 _CONTINUING = frozenset(",.;:)]}’'!?%”»")
+# Between a kicker and a title.
+_MARKS = " |•·»/–—"
 _SENTENCE_ENDS = tuple(".。．।…:;,")
 
 
@@ -203,7 +205,9 @@ def _runs(
         all_units = last - first == count
         # A kicker may have no white space after it.
         text = " ".join(_joined(document, unit) for unit in units[first:last])
-        if all_units and whole.lower() in titles:
+        if not all_units:
+            text = text.strip(_MARKS)
+        elif whole.lower() in titles:
             text = whole
         long_enough = (len(text) >= _MIN_LENGTH and not (first and _goes_on(text))) or all_units
         if long_enough and len(text) <= _MAX_LENGTH:

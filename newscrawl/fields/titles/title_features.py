@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
-from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
+from newscrawl.fields.titles.title import heading_text, links_home, site_names
 from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
 from newscrawl.fields.titles.title_similarity import (
     WordSet,
@@ -83,8 +83,8 @@ class TitleCandidates:
     features: FeatureColumns
     #: source -> stated title without the site's name, the most trusted source first
     stated: dict[str, str]
-    #: share of the words of the first stated title that are in the relevant content
-    stated_in_content: float = 0.0
+    #: words of the candidates and the stated titles that are in the relevant content
+    content_words: list[str] = field(default_factory=list)
 
     @property
     def style_known(self) -> bool:
@@ -129,13 +129,17 @@ def find_candidates(
 
     Site names are excluded. The text nodes *unseen* are treated as hidden.
     """
-    site = SiteNames(metadata.site_names, url)
-    titles = {text: site.strip(heading_text(text)) for text in {it.text for it in metadata.titles}}
-    stated = {title.source: titles[title.text] for title in metadata.titles if titles[title.text]}
+    site = site_names(document, metadata, url)
     rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
     content = _content(document, rows, forest)
+    titles = {
+        text: site.strip(heading_text(text))
+        for text in {it.text for it in metadata.titles}
+        if not site.is_named_by(text)
+    }
+    stated = {title.source: text for title in metadata.titles if (text := titles.get(title.text))}
     parts = _title_parts({title.text for title in metadata.titles})
     spans = find_spans(document, rows, set(stated.values()), parts, content[0])
     spans = [span for span in spans if not site.is_named_by(span.text)]
@@ -154,7 +158,8 @@ def find_candidates(
         frozenset(" ".join(words(part)) for part in parts),
         list(map(document.text.__getitem__, rows)),
     )
-    return TitleCandidates(spans, page.columns(spans, texts), stated, page.stated_in_content)
+    columns = page.columns(spans, texts)
+    return TitleCandidates(spans, columns, stated, sorted(page.content_words))
 
 
 def _unknown_style(count: int) -> FeatureColumns:
@@ -182,7 +187,7 @@ def _content_words(
     paragraphs: list[str] = []
     chars, text = 0, document.text
     for row in islice(rows, *content):
-        if len(text[row]) >= _MIN_PARAGRAPH:
+        if weighted_length(text[row]) >= _MIN_PARAGRAPH:
             paragraphs.append(text[row])
             chars += len(text[row])
             if chars > _MAX_CONTENT:
@@ -268,13 +273,6 @@ class _PageFeatures:
             for level, home in zip(columns["heading_level"], columns["links_home"], strict=True)
         ]
         return {**columns, **gaps_to_best(spans, similarities, is_top)}
-
-    @property
-    def stated_in_content(self) -> float:
-        """Share of the words of the first stated title that are in the relevant content."""
-        for text in self.stated_words.values():
-            return _share(text.words, self.content_words)
-        return 0.0
 
     def _text_columns(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> FeatureColumns:
         title, slug = self.document.title, self.slug

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
-from newscrawl.fields.titles.title import CONFIDENCE, Headline
+from newscrawl.fields.titles.title import CONFIDENCE, MAX_SITE_WORDS, SEPARATOR, Headline
 from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES, TitleCandidates
 from newscrawl.items import Evidence
+from newscrawl.text import words
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from newscrawl.document.document import Document
@@ -21,11 +23,8 @@ TITLE_MODEL_FILE = "title.npz"
 MIN_PROBABILITY = 0.05
 """Minimum probability of the best candidate; below, a stated title takes precedence."""
 
-MIN_PROBABILITY_TITLE_ELEMENT = 0.02
-"""The same if only the ``title`` element states a title; it often names the site."""
-
 MIN_PROBABILITY_SHARED = 0.2
-"""The same if the relevant content has at least :data:`MIN_SHARE` of the stated title's words."""
+"""The same if content and candidate have at least :data:`MIN_SHARE` of the stated title's words."""
 
 MIN_SHARE = 0.7
 
@@ -57,32 +56,47 @@ def find_headline(
     """Return the title of a page, or None for a page without any.
 
     The most probable candidate, if its probability reaches the threshold
-    (:data:`MIN_PROBABILITY` and the two after it), else the first stated title without the site's
-    name, *fallback* (the title of another method), or the most probable heading. The confidence
-    of a candidate is its calibrated probability.
+    (:data:`MIN_PROBABILITY`, or the next one), else the first stated title without the site's
+    name, or *fallback* (the title of another method). The confidence of a candidate is its
+    calibrated probability.
     """
-    choice = choose_span(candidates, model)
-    found = None if choice is None else _headline(document, choice, model)
-    if choice is not None and choice.probability >= _min_probability(candidates):
-        return found
-    is_heading = choice is not None and choice.span.heading is not None
-    return _stated(candidates) or fallback or (found if is_heading else None)
+    choice, stated = _choose(candidates, model)
+    found = _headline(document, choice, model) if choice else stated or fallback
+    return None if found is None else found._replace(text=_whole(found.text, candidates))
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
     """Return the text of the title by :func:`find_headline` without a fallback."""
-    choice = choose_span(candidates, model)
-    stated = next(iter(candidates.stated.values()), "")
-    if choice is None or (stated and choice.probability < _min_probability(candidates)):
-        return stated
-    return choice.span.text
+    choice, stated = _choose(candidates, model)
+    return choice.span.text if choice else stated.text if stated else ""
 
 
-def _min_probability(candidates: TitleCandidates) -> float:
-    if candidates.stated_in_content >= MIN_SHARE:
-        return MIN_PROBABILITY_SHARED
-    alone = next(iter(candidates.stated), "title") == "title"
-    return MIN_PROBABILITY_TITLE_ELEMENT if alone else MIN_PROBABILITY
+def _choose(
+    candidates: TitleCandidates, model: Model
+) -> tuple[TitleChoice | None, Headline | None]:
+    """Return the most probable candidate, None below the threshold, and the stated title."""
+    choice, stated = choose_span(candidates, model), _stated(candidates)
+    if choice and choice.probability < _min_probability(
+        stated, {*candidates.content_words, *words(choice.span.text)}
+    ):
+        choice = None
+    return choice, stated
+
+
+def _whole(title: str, candidates: TitleCandidates) -> str:
+    """Return the candidate or stated title that *title* abbreviates, with an ellipsis at its end."""
+    start = title.rstrip("….")
+    if start == title or not title.endswith(("…", "...")):
+        return title
+    texts = (*(span.text for span in candidates.spans), *candidates.stated.values())
+    longer = (text for text in texts if text.startswith(start) and not text.endswith(("…", "...")))
+    return next((text for text in longer if text[len(start) :].lstrip()[:1].isalnum()), title)
+
+
+def _min_probability(stated: Headline | None, shown: AbstractSet[str]) -> float:
+    found = words(stated.text) if stated else []
+    shared = sum(word in shown for word in found)
+    return MIN_PROBABILITY_SHARED if found and shared >= MIN_SHARE * len(found) else MIN_PROBABILITY
 
 
 def _headline(document: Document, choice: TitleChoice, model: Model) -> Headline:
@@ -94,5 +108,22 @@ def _headline(document: Document, choice: TitleChoice, model: Model) -> Headline
 
 def _stated(candidates: TitleCandidates) -> Headline | None:
     for source, text in candidates.stated.items():
-        return Headline(text, Evidence(source, CONFIDENCE["stated"]))
+        known = source != "title"
+        shown = text if known else _without_unknown_site(text, set(candidates.content_words))
+        return Headline(shown, Evidence(source, CONFIDENCE["stated"]))
     return None
+
+
+def _without_unknown_site(title: str, content: AbstractSet[str]) -> str:
+    """Return *title* without a first or last part of which the *content* has no word."""
+    found = list(SEPARATOR.finditer(title))
+    if not found:
+        return title
+    (start, end), (first_start, first_end) = found[-1].span(), found[0].span()
+    for rest, part in ((title[:start], title[end:]), (title[first_end:], title[:first_start])):
+        kept, cut = words(rest), words(part)
+        is_known = 2 * sum(word in content for word in kept) >= len(kept)
+        is_short = len(part) < len(rest) and len(cut) <= MAX_SITE_WORDS
+        if is_known and is_short and content.isdisjoint(cut):
+            return rest
+    return title
