@@ -149,6 +149,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_TDM_OPT_OUT_OBEY": False,
     # False also follows URLs that look generated without end (calendars, session ids).
     "NEWSCRAWL_TRAPS_ENABLED": True,
+    # Web archive with the API of the Wayback Machine, for NEWSCRAWL_ARCHIVED.
+    "NEWSCRAWL_WEB_ARCHIVE": "https://web.archive.org",
     # --- Scheduled crawls: history of the sitelist spider ---
     # Fetch all known sources and retry failed pages, although they are not due.
     "NEWSCRAWL_ALL_DUE": False,
@@ -173,6 +175,10 @@ DEFAULTS: dict[str, Any] = {
     # are edited mostly on the first day. 0 fetches each article once.
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
     # --- Site list: scrapy crawl sitelist ---
+    # Extract the newest copy in a web archive of articles that their sites no longer have.
+    "NEWSCRAWL_ARCHIVED": False,
+    # Day up to which copies are used, such as 2024-03-31. "" uses the newest.
+    "NEWSCRAWL_ARCHIVED_BEFORE": "",
     # Regular expressions, searched in URLs of articles and sections: these are not requested.
     "NEWSCRAWL_EXCLUDE": [],
     # Regular expressions, searched in URLs of articles: only these are requested.

@@ -16,6 +16,8 @@ NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
 """Kinds of pages that are not articles."""
 LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""
+ARCHIVED = "archived"
+"""Hint: URL of the copy in a web archive that stands for the page; flag of its article."""
 BODY_FORMAT_FIELDS = ("body_markdown", "body_html", "links", "images")
 """Fields of articles that are None unless requested."""
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")

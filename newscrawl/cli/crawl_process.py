@@ -64,8 +64,14 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def content_filters(function: F) -> F:
-    """Add the filters by the content of articles to a subcommand."""
+    """Add the options for the content of articles to a subcommand."""
     for decorate in (
+        click.option(
+            "--archived",
+            is_flag=True,
+            default=None,
+            help="read copies of web.archive.org for articles that are gone",
+        ),
         click.option(
             "--keywords",
             metavar="LIST",

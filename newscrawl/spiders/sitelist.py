@@ -23,8 +23,8 @@ from newscrawl.crawl.discovery.urls import UrlPatterns
 from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.history.page_history import DELETED, ClassifiedEntries
-from newscrawl.crawl.page_download import download_page, header_hints
+from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
+from newscrawl.crawl.page_download import download_copy, download_page, header_hints
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
@@ -222,10 +222,13 @@ class SitelistSpider(Spider):
         """Record the failure of a request; yield an item, if requested, and the next requests."""
         request: Request = failure.request  # type: ignore[attr-defined]
         ticket, plan = self._request_of(request.meta)
-        if target := plan.close(ticket):
+        if target := plan.in_flight.get(ticket):
             reason = failure_reason(failure.value)
-            self._record_failure(plan, target, reason, request)
-            if self.emits_deleted and target.is_revisit and reason in DELETED:
+            copy = await self._replace(plan, target, reason, request)
+            plan.close(ticket, accepted=copy is not None)
+            if copy is not None:
+                yield copy
+            elif self.emits_deleted and target.is_revisit and reason in DELETED:
                 self.site_stats.count(plan.site.key, "deleted_count")
                 yield Article(url=target.url, fetched_at=clock.now(), flags=["deleted"])
         for next_request in self._next_requests(plan):
@@ -233,6 +236,21 @@ class SitelistSpider(Spider):
 
     def _request_of(self, meta: dict[str, Any]) -> tuple[int, SitePlan]:
         return meta["newscrawl_ticket"], self.plans[meta["newscrawl_site"]]
+
+    async def _replace(
+        self, plan: SitePlan, target: Target, reason: str, request: Request | None
+    ) -> PageItem | None:
+        """Return the copy of a page that is gone in a web archive, or record the failure."""
+        if target.role == "article" and not target.is_revisit and reason in GONE:
+            site = plan.site.key
+            if copy := await download_copy(self.crawler, target.url, newscrawl_site=site):
+                plan.record_read(target)
+                plan.accepted += 1
+                self.state.pages.record_fetch(target, Response(target.url, request=request))
+                self.site_stats.count(site, "fetched_count")
+                return replace(copy, site=site, hints={**target.hints, **copy.hints})
+        self._record_failure(plan, target, reason, request)
+        return None
 
     def _record_failure(
         self, plan: SitePlan, target: Target, reason: str, request: Request | None = None
@@ -361,8 +379,7 @@ class SitelistSpider(Spider):
         if target.from_site_list:
             plan.add_domain(response.url)
         if reason := self._rejection(plan, target, response):
-            self._record_failure(plan, target, reason, response.request)
-            return None
+            return await self._replace(plan, target, reason, response.request)
         if target.certain or target.is_revisit:
             return self._accept(plan, target, response)
         task = "newscrawl.crawl.discovery.page_links:read_page"

@@ -7,6 +7,7 @@ import codecs
 import io
 import select
 from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poet reads them
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, Spider, signals
@@ -16,7 +17,8 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.site_list import SitesError, http_url
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.frontier.scheduler import RESUMED_COUNT
-from newscrawl.crawl.page_download import header_hints
+from newscrawl.crawl.history.page_history import GONE
+from newscrawl.crawl.page_download import download_copy, header_hints
 from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.items import PageItem
@@ -108,10 +110,16 @@ class UrlListSpider(Spider):
             hints=header_hints(response),
         )
 
-    def errback(self, failure: Failure) -> None:
-        """Record the failure of a request."""
+    async def errback(self, failure: Failure) -> AsyncIterator[PageItem]:
+        """Yield the copy of a page that is gone in a web archive, or record the failure."""
         url = failure.request.url  # type: ignore[attr-defined]
-        self._record_failure(site_key(url), failure_reason(failure.value), url)
+        site, reason = site_key(url), failure_reason(failure.value)
+        copy = await download_copy(self.crawler, url) if reason in GONE else None
+        if copy:
+            self.site_stats.count(site, "fetched_count")
+            yield replace(copy, site=site)
+        else:
+            self._record_failure(site, reason, url)
 
     def _record_failure(self, site: str, reason: str, url: str) -> None:
         self.site_stats.count(site, f"failed_count/{reason}")

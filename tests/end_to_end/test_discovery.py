@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 
 from tests.cli.test_extract_pages import newscrawl
 from tests.servers.direct_web import DirectWeb, html, text
-from tests.servers.pages import article_page
+from tests.servers.pages import article_page, title
 from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
@@ -161,3 +162,36 @@ def test_parameters_that_tell_pages_apart(tmp_path: Path):
         assert [item["url"].removeprefix(web.url) for item in second] == urls[2:]
         assert not [url for url in web.requested[before:] if "trk" in url]
         assert web.requested[before:].count(f"{HOST}{urls[2]}") == 1
+
+
+def test_copies_of_pages_that_are_gone(tmp_path: Path, web: DirectWeb):
+    """The newest copy that an archive has of a page stands for it, under the address of the page."""
+    gone, missing = STORIES[3], STORIES[4]
+    for path in (gone, missing):
+        web.put(f"{HOST}{path}", html("<p>Not found", status=404))
+    index, time = "/cdx/search/cdx?url={}&output=json&fl=timestamp%2Coriginal&{}", "20261101103000"
+    for path, rows in ((gone, [["timestamp", "original"], [time, web.url + gone]]), (missing, [])):
+        query = "filter=statuscode%3A200&limit=-1&to=20261124"
+        url = index.format(quote(web.url + path, safe=""), query)
+        web.put(f"{HOST}{url}", Answer(json.dumps(rows).encode(), 200, {}))
+    copy = f"/web/{time}id_/{web.url}{gone}"
+    web.put(copy, html(article_page(20)))  # for the server a URL of a proxy, without host
+    archive = (
+        "-s",
+        f"NEWSCRAWL_WEB_ARCHIVE={web.url}",
+        "-s",
+        "NEWSCRAWL_ARCHIVED_BEFORE=2026-11-24",
+    )
+    _, items = run(tmp_path, "crawl", web, "--archived", *archive)
+    found = {item["url"].removeprefix(web.url): item for item in items}
+    assert set(found) == set(STORIES) - {missing}
+    assert found[gone]["flags"] == ["archived"]
+    assert found[gone]["evidence"]["url"]["source"] == web.url + copy
+    assert found[gone]["fetched_at"].startswith("2026-11-01T10:30:00")
+    assert found[gone]["title"] == title(20)
+
+    (tmp_path / "urls.txt").write_text(f"{web.url}{gone}\n{web.url}{missing}\n", encoding="utf-8")
+    given = ("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "DOWNLOAD_DELAY=0", *archive)
+    done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", "-O", "-:jsonl", *given)
+    [item] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert item["url"] == web.url + gone

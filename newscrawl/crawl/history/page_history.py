@@ -42,7 +42,7 @@ _MAX_LINK_SHARE: Final = 0.2
 _MIN_LENGTH: Final = 0.5
 DELETED: Final = ("http_404", "http_410")
 """Failures of an emitted article that the site has deleted."""
-_GONE: Final = (*DELETED, "redirected_home")
+GONE: Final = (*DELETED, "redirected_home")
 
 
 @dataclass(slots=True)
@@ -224,7 +224,7 @@ class PageHistory:
         digest = bytes.fromhex(history["hash"]) if target.is_revisit else None
         failures, interval = history.get("failures", 0), history.get("interval")
         delay: float | None = None
-        if target.is_revisit and reason in _GONE:
+        if target.is_revisit and reason in GONE:
             status = "gone"
         elif target.is_revisit:  # no retry: the next revisit follows
             status, (_, interval, _) = "article", self._next_visit(target, changed=False)
