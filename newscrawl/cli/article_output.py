@@ -17,7 +17,7 @@ from newscrawl.items import Article
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from newscrawl.exporters.safe_csv import SafeCsvItemExporter
+    from newscrawl.exporters.text_feeds import SafeCsvItemExporter
 
 FORMATS: Final = (
     "json",
@@ -103,7 +103,7 @@ class ArticleOutput:
         if self._file is None:
             self._file = sys.stdout.buffer if str(self._path) == "-" else self._path.open("wb")
             if self._form == "csv":
-                from newscrawl.exporters.safe_csv import SafeCsvItemExporter  # noqa: PLC0415  # Scrapy
+                from newscrawl.exporters.text_feeds import SafeCsvItemExporter  # noqa: PLC0415  # Scrapy
 
                 self._table = SafeCsvItemExporter(self._file, fields_to_export=_COLUMNS)
         if self._table:

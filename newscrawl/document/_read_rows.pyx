@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Compiled pass of :mod:`newscrawl.document.read_rows`: from the bytes of a page to its columns.
+"""Compiled pass of :mod:`newscrawl.document.document`: from the bytes of a page to its columns.
 
 It builds no tree: most of the time of a parser goes into nodes and attributes that are not used. It has
 the tokenizer of HTML5, https://html.spec.whatwg.org/multipage/parsing.html#tokenization, and the rules of
@@ -249,7 +249,7 @@ cdef class Reader(RowColumns):
 
 
 def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset(), bint media=True):
-    """See :func:`newscrawl.document.read_rows.read_rows`."""
+    """See :func:`newscrawl.document.document.read_rows`."""
     cdef Reader reader = Reader()
     reader.limit = <Place> utf8 + len(utf8)
     reader.scripts, reader.with_media = scripts, media

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from newscrawl.compiled import is_compiled
+from newscrawl.compiled import compiled, is_compiled
 from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import drop_surplus_attributes
 from newscrawl.document.html_tables import LIBXML_VERSION
-from newscrawl.document.read_rows import read_rows
 from newscrawl.document.repair import (
     close_noscripts,
     close_open_title,
@@ -81,6 +80,26 @@ MAX_DEPTH = 1000
 """Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
 
 _HAS_SAME_RULES = etree.LIBXML_VERSION[:2] == LIBXML_VERSION
+
+
+@compiled("newscrawl.document._read_rows")
+def read_rows(
+    utf8: bytes,  # noqa: ARG001  # only the compiled function reads it
+    *,
+    scripts: bool = False,  # noqa: ARG001
+    shown: AbstractSet[int] = frozenset(),  # noqa: ARG001
+    media: bool = True,  # noqa: ARG001
+) -> Rows | None:
+    """Return the columns of a page, those of :func:`~newscrawl.document.flatten.flatten`.
+
+    A parser spends most of its time on nodes and attributes that are not used, and on freeing them.
+    *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the rows
+    *shown*. Without *media*, that column is empty. None: the columns have to be read from the tree,
+    because the compiled module is missing, elements are nested in more than 2,000 others, a tag has
+    more than 256 attributes, or a name has 100 bytes or more.
+    """
+    return None
+
 
 COMPILED = is_compiled(read_rows)
 """Whether pages are read without a tree."""

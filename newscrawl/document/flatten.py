@@ -1,6 +1,6 @@
 """The pass over the lxml tree that fills the columns of a document.
 
-This is the reference of :mod:`newscrawl.document.read_rows`, and its fallback.
+This is the reference of :mod:`newscrawl.document.document`, and its fallback.
 """
 
 from __future__ import annotations

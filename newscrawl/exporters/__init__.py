@@ -8,9 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.exporters.clean_xml import CleanXmlItemExporter
 from newscrawl.exporters.feed_files import FeedFileStorage
-from newscrawl.exporters.safe_csv import SafeCsvItemExporter
+from newscrawl.exporters.text_feeds import CleanXmlItemExporter, SafeCsvItemExporter
 
 if TYPE_CHECKING:
     from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter

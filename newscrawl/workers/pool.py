@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy import signals
@@ -21,7 +22,6 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.workers.child import WorkerError, result_of, run_task
-from newscrawl.workers.fair_queue import FairQueue
 from newscrawl.workers.process import Limits, WorkerProcess
 from newscrawl.workers.site_budget import SiteBudget
 
@@ -31,6 +31,51 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from newscrawl.workers.process import Answer
+
+
+T = TypeVar("T")
+
+
+class FairQueue(Generic[T]):
+    """Waiting tasks by site: the site that has used the least time comes next.
+
+    Start-time fair queueing (Goyal, Vin and Cheng 1996, with the seconds of a task as its length): a
+    site that was idle does not save up time.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[T]] = defaultdict(deque)
+        self._running: Counter[str] = Counter()
+        # Virtual time of each site, and of the site served last.
+        self._times: dict[str, float] = {}
+        self._now = 0.0
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def push(self, site: str, task: T) -> None:
+        """Add a waiting *task*."""
+        if site not in self._waiting and not self._running[site]:
+            self._times[site] = max(self._times.get(site, 0.0), self._now)
+        self._waiting[site].append(task)
+
+    def pop(self) -> tuple[str, T] | None:
+        """Remove and return the next task with its site, which is now running."""
+        if not self._waiting:
+            return None
+        site = min(self._waiting, key=lambda site: (self._running[site], self._times[site]))
+        task = self._waiting[site].popleft()
+        if not self._waiting[site]:
+            del self._waiting[site]
+        self._now = max(self._now, self._times[site])
+        self._running[site] += 1
+        return site, task
+
+    def finish(self, site: str, seconds: float | None) -> None:
+        """Record that a task of *site* has ended after *seconds*; None if it has not begun."""
+        self._running[site] -= 1
+        if seconds is not None:
+            self._times[site] += seconds
 
 
 class WorkerPool:

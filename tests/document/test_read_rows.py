@@ -13,11 +13,10 @@ from lxml import etree
 
 from newscrawl.compiled import is_compiled
 from newscrawl.document import document as document_module
-from newscrawl.document.document import DocumentError, parse_document
+from newscrawl.document.document import DocumentError, parse_document, read_rows
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import MAX_ATTRIBUTES
 from newscrawl.document.html_tables import BOOLEAN, CLOSED_BY, PRIORITIES, RAWTEXT, RCDATA, VOID
-from newscrawl.document.read_rows import read_rows
 from tests.conftest import corpus_pages, run_python
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from newscrawl.crawl.network.secrets import LogText
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.exporters import ParquetItemExporter
-from newscrawl.exporters.safe_csv import SafeCsvItemExporter
+from newscrawl.exporters.text_feeds import SafeCsvItemExporter
 from newscrawl.middlewares import (
     CompressionMiddleware,
     PolitenessMiddleware,

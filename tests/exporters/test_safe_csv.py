@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
-from newscrawl.exporters.safe_csv import SafeCsvItemExporter, escape_formula
+from newscrawl.exporters.text_feeds import SafeCsvItemExporter, escape_formula
 from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Image
 
 if TYPE_CHECKING:

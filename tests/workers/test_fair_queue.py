@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.workers.child import WorkerError
-from newscrawl.workers.fair_queue import FairQueue
-from newscrawl.workers.pool import WorkerPool
+from newscrawl.workers.pool import FairQueue, WorkerPool
 from newscrawl.workers.site_budget import SECONDS_PER_TASK, SiteBudget
 
 
