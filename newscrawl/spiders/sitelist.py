@@ -179,7 +179,7 @@ class SitelistSpider(Spider):
                 "newscrawl_hints": target.hints,  # for WARC archives
                 "dont_obey_robotstxt": target.role == "robots",
                 "depth_reset": True,  # the depth is that of the target
-                "verbatim_url": True,
+                "verbatim_url": target.url.isascii(),
             }
             if headers:
                 meta["handle_httpstatus_list"] = [304]

@@ -71,7 +71,7 @@ def read_page(
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
-    - ``feeds``: URLs; ``next``: URL of the next page of a list, or None; ``left_out``: counts by reason; ``variants``: those of the collector.
+    - ``feeds``: URLs; ``next``: URL of the next page of a list, for a period; ``left_out``: counts by reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
     """
@@ -92,6 +92,7 @@ def read_page(
     }
     variants, written = TrackingVariants(learned), dict[str, list[str]]()
     wanted = kind == "index" or not index_only
+    has_period = options.get("since") or options.get("until")
     if wanted:
         for target, text in extract_links(document, base, limit, variants.kept, written):
             name = link_kind(target, text)
@@ -105,7 +106,7 @@ def read_page(
         "barrier": find_barrier(document, features, url),
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, base),
-        "next": _next_listing(document, url, base) if wanted else None,
+        "next": _next_listing(document, url, base) if wanted and has_period else None,
         "articles": articles["entries"],
         "sections": links["section"].result("section")["entries"],
         "left_out": articles["left_out"],
