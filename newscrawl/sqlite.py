@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_MAX_WAIT = 30.0  # seconds for a write of another process to a shared file
+
+
 class FileError(Exception):
     """Base class of the errors of a file: it cannot be opened, read or written."""
 
@@ -35,6 +38,9 @@ class FileType:
     #: FULL: commits survive a power failure. NORMAL: they survive a crash of the process; a power
     #: failure may lose the last ones
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
+    #: other processes may read the file while it is open, and write to it for a moment; :meth:`lock`
+    #: is then what keeps a second owner out
+    shared: bool = False
 
     @contextmanager
     def translated_errors(self, path: Path | str | None) -> Iterator[None]:
@@ -62,7 +68,7 @@ class FileType:
     def connect(self, path: Path | str | None) -> sqlite3.Connection:
         """Open the file, creating it if it is missing; without *path*, a database in memory.
 
-        The file is locked until the connection is closed. Raises :attr:`error` if the file is of
+        Unless it is shared, it is locked until the connection is closed. Raises :attr:`error` if the file is of
         another kind or version, damaged or in use.
         """
         if path is not None:
@@ -72,7 +78,7 @@ class FileType:
                 ":memory:" if path is None else Path(path),
                 isolation_level=None,
                 check_same_thread=False,
-                timeout=0,
+                timeout=_MAX_WAIT if self.shared else 0,
             )
             try:
                 self._prepare(connection, path)
@@ -81,8 +87,27 @@ class FileType:
                 raise
             return connection
 
+    def lock(self, path: Path | str) -> sqlite3.Connection:
+        """Keep other owners of the shared file at *path* out until the connection is closed.
+
+        Raises :attr:`error` if another process has it.
+        """
+        lock = Path(f"{path}-lock")
+        _create_private(lock)
+        with self.translated_errors(path):
+            connection = sqlite3.connect(
+                lock, isolation_level=None, check_same_thread=False, timeout=0
+            )
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
     def _prepare(self, connection: sqlite3.Connection, path: Path | str | None) -> None:
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        if not self.shared:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         self._check_owner(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {self.synchronous}")

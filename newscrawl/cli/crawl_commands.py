@@ -62,6 +62,12 @@ def site_options(function: F) -> F:
 @click.command()
 @site_options
 @content_filters
+@click.option(
+    "--report", "report_folder", metavar="FOLDER", help="write a report of the crawl to FOLDER"
+)
+@click.option(
+    "--alarm-exit", is_flag=True, help="with --report: end with 4 or 5 while an alarm is open"
+)
 @click.option("--force", is_flag=True, help="fetch all known sources, also those that are not due")
 @with_settings
 def crawl(settings: Settings, /, *, force: bool, **options: Any) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,9 +16,10 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.conf import feed_process_params_from_cli
 
-from newscrawl.cli.exit_codes import DONE, FAILED, NO_ARTICLE
+from newscrawl.cli.exit_codes import ALARM, DONE, FAILED, NO_ARTICLE, UNREACHABLE
 from newscrawl.cli.shared_options import report
 from newscrawl.crawl.article_filters import ArticleFilters
+from newscrawl.crawl.frontier.crawl_store import state_path
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.crawl.reporting.result import CrawlResult
@@ -124,10 +127,13 @@ def crawl_to_feeds(
     output: Sequence[str],
     overwrite_output: Sequence[str],
     default_feed: str = DEFAULT_FEED,
+    report_folder: str | None = None,
+    alarm_exit: bool = False,
     **filters: Any,
 ) -> int:
     """Crawl with *spider*, write the feeds; return the exit code.
 
+    *report_folder*: where to write a report of the crawl; *alarm_exit*: its alarms set the exit code.
     *filters* are settings without their prefix, such as ``since``; None and () keep the setting.
     """
     _set_filters(settings, filters)
@@ -143,6 +149,39 @@ def crawl_to_feeds(
         files.append(mask_secrets(path))
 
     crawler = run_spider(settings, spider, feed_closed=add_file, **arguments)
+    code = _exit_code(crawler, settings, stored, files)
+    if report_folder is None:
+        return code
+    alarm = _write_report(crawler, settings, report_folder)
+    if alarm not in (DONE, ALARM, UNREACHABLE):
+        return FAILED
+    is_unreachable = CrawlResult.of(crawler.stats.get_stats()).kind == "unreachable"
+    is_alarm = alarm_exit and alarm != DONE and (code != FAILED or is_unreachable)
+    return alarm if is_alarm else code
+
+
+def _write_report(crawler: Crawler, settings: Settings, folder: str) -> int:
+    """Write a report of the crawl; return the exit code of ``newscrawl report``.
+
+    It runs in a process of its own, because it has another reactor to send alarms.
+    """
+    path = state_path(crawler)
+    if path is None:
+        raise click.UsageError("--report needs a state file: NEWSCRAWL_STATE is empty")
+    command = "from newscrawl.cli.main import main; main()"
+    options = [
+        f"{name}={value}"
+        for name, value in settings.items()
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] and isinstance(value, str)
+    ]
+    report_command = [sys.executable, "-c", command, "report", str(path), "-o", folder]
+    return subprocess.run(  # noqa: S603  # our own command
+        [*report_command, *(word for option in options for word in ("-s", option))], check=False
+    ).returncode
+
+
+def _exit_code(crawler: Crawler, settings: Settings, stored: Counter[str], files: list[str]) -> int:
+    """Return the exit code of a crawl; print what it has written."""
     stats = crawler.stats.get_stats()
     reason = stats.get("finish_reason", "")
     ended = reason == "finished" or reason.startswith("closespider_")

@@ -12,7 +12,9 @@ USAGE: Final = 2
 NO_ARTICLE: Final = 3
 """The input was read and contains no article."""
 ALARM: Final = 4
-"""A report raised an alarm."""
+"""A report has an open alarm."""
+UNREACHABLE: Final = 5
+"""A report has the alarm that no site was reached."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C, as in shells."""
 

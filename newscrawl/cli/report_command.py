@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -10,20 +11,23 @@ from urllib.parse import urlsplit
 import click
 from scrapy import Request
 
+from newscrawl import clock
 from newscrawl.cli.crawl_process import send
-from newscrawl.cli.exit_codes import ALARM, DONE
+from newscrawl.cli.exit_codes import ALARM, DONE, UNREACHABLE
 from newscrawl.cli.setting_options import with_settings
 from newscrawl.defaults import setting
+from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
-from newscrawl.reports.drift import find_alarms
+from newscrawl.reports.drift import ALL_SITES, find_alarms
 from newscrawl.reports.report_site import write_report
 from newscrawl.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from scrapy.settings import Settings
 
+    from newscrawl.reports.alarms import Changes
     from newscrawl.reports.drift import Alarm
 
 
@@ -42,8 +46,9 @@ def command(
 ) -> int:
     """Write a report of the last crawl in STATE, or in FEEDs, as a static site.
 
-    It compares each site with the earlier crawls in the same inputs, and raises an alarm if a site
-    changed or went silent: exit code 4.
+    It compares the last day with the week before it, in the same inputs, and raises an alarm if a
+    site changed, broke or went silent: exit code 4, and 5 if no site was reached. A state file
+    remembers alarms: each is reported once, and once more when it is closed.
     """
     if output.lower().endswith((".htm", ".html")):
         raise click.UsageError(f"{output}: -o names a folder")
@@ -51,34 +56,53 @@ def command(
         crawls = read_crawls(inputs)
     except ReportError as error:
         raise click.ClickException(str(error)) from error
-    alarms = find_alarms(crawls)
-    write_report(crawls, alarms, Path(output))
-    for alarm in alarms:
-        line = f"alarm: {alarm.site}: {alarm.measure}: {alarm.message}"
-        click.echo(printable(line), err=True)
-    click.echo(f"Wrote {Path(output, 'index.html')}", err=True)
-    webhook = alarm_webhook or setting(settings, "NEWSCRAWL_ALARM_WEBHOOK")
-    if alarms and webhook:
-        _send(webhook, as_time(crawls[-1].ended).isoformat(timespec="seconds"), alarms, settings)
+    ended = crawls[-1].ended
+    with AlarmBook(inputs) as book:
+        alarms = find_alarms(crawls, book.past)
+        changes = book.update(alarms, ended)
+        write_report(crawls, alarms, Path(output))
+        for line in _lines(alarms, changes):
+            click.echo(printable(line), err=True)
+        click.echo(f"Wrote {Path(output, 'index.html')}", err=True)
+        webhook = alarm_webhook or setting(settings, "NEWSCRAWL_ALARM_WEBHOOK")
+        if webhook and any(changes):
+            _send(webhook, ended, alarms, changes, settings)
+        book.mark_sent(clock.now().timestamp())
+    if any(alarm.site == ALL_SITES for alarm in alarms):
+        return UNREACHABLE
     return ALARM if alarms else DONE
 
 
-def _send(webhook: str, crawl: str, alarms: Sequence[Alarm], settings: Settings) -> None:
-    """Send the alarms; raises ``click.ClickException``, without the URL, which may be a secret."""
-    lines = [f"{alarm.site}: {alarm.measure}: {alarm.message}" for alarm in alarms]
+def _lines(alarms: Sequence[Alarm], changes: Changes) -> Iterator[str]:
+    """Yield a line for each alarm: new ones, those that were reported before, and closed ones."""
+    new = {alarm.site for alarm in changes.opened}
+    for alarm in alarms:
+        state = "" if alarm.site in new or not alarm.since else f" open since {_iso(alarm.since)}"
+        yield f"alarm{state}: {alarm.site}: {alarm.measure}: {alarm.message}"
+    for past in changes.closed:
+        yield f"closed: {past.site}: {past.measure}, open since {_iso(past.since)}"
+
+
+def _iso(seconds: float) -> str:
+    return as_time(seconds).isoformat(timespec="seconds")
+
+
+def _send(
+    webhook: str, ended: float, alarms: Sequence[Alarm], changes: Changes, settings: Settings
+) -> None:
+    """Send the changes; raises ``click.ClickException``, without the URL, which may be a secret."""
+    new = {alarm.site for alarm in changes.opened}
+    opened = [alarm for alarm in alarms if alarm.site in new]
     body: dict[str, Any] = {
-        "crawl": crawl,
-        "text": "\n".join(lines),
+        "crawl": _iso(ended),
+        "text": "\n".join(_lines(opened, changes)),
         "alarms": [
-            {
-                "site": alarm.site,
-                "measure": alarm.measure,
-                "before": alarm.before,
-                "after": alarm.after,
-                "p_value": alarm.p_value,
-                "message": alarm.message,
-            }
-            for alarm in alarms
+            {name: value for name, value in asdict(alarm).items() if name != "since"}
+            for alarm in opened
+        ],
+        "closed": [
+            {"site": past.site, "measure": past.measure, "since": _iso(past.since)}
+            for past in changes.closed
         ],
     }
     settings.setdict(

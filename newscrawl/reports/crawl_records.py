@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CRAWL_GAP = 3600.0
 """Seconds between two articles of a feed from which they belong to different crawls."""
 _COLUMNS = ("url", "title", "kind", "date", "fetched_at", "evidence", "body", "authors", "cluster")
-_KNOWN = frozenset({"dropped/known", "dropped/unchanged"})
+_KNOWN = frozenset({"dropped/known", "dropped/unchanged", "failed/duplicate"})
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -69,6 +69,19 @@ class SiteRecord:
         lost = self.reasons("failed").total() + self.reasons("dropped").total()
         return lost - sum(self.counts[name] for name in _KNOWN)
 
+    @property
+    def pages(self) -> int:
+        """Number of pages that gave an article or should have."""
+        return self.article_count + self.losses
+
+    @property
+    def was_requested(self) -> bool:
+        """Whether the crawl had a request for the site, or an article."""
+        return bool(self.articles) or any(
+            not name.startswith(("not_due/", "skipped/")) and name != "discovered" and number
+            for name, number in self.counts.items()
+        )
+
 
 @dataclass(slots=True)
 class CrawlRecord:
@@ -94,14 +107,15 @@ def read_crawls(paths: Sequence[str]) -> list[CrawlRecord]:
     crawls = [
         crawl
         for path in paths
-        for crawl in (_read_state(path) if _is_state(path) else _read_feed(path))
+        for crawl in (_read_state(path) if is_state(path) else _read_feed(path))
     ]
     if not crawls:
         raise ReportError(f"{', '.join(paths)}: no crawl is recorded")
     return sorted(crawls, key=lambda crawl: crawl.ended)
 
 
-def _is_state(path: str) -> bool:
+def is_state(path: str) -> bool:
+    """Return whether *path* is a state file, or another one of SQLite."""
     if Path(path).is_dir():
         return False
     with Path(path).open("rb") as file:
@@ -139,7 +153,9 @@ def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
     for crawl, *values in connection.execute("SELECT * FROM crawl_dropped"):
         page = DroppedPage(*values)
         crawls[crawl].site(page.site).dropped.append(page)
-    return list(crawls.values())
+    # Without those of a clock that was ahead of today's.
+    last = crawls[max(crawls)].ended if crawls else 0.0
+    return [crawl for crawl in crawls.values() if crawl.ended <= last]
 
 
 def _read_feed(path: str) -> Iterator[CrawlRecord]:

@@ -1,8 +1,9 @@
-"""Drift: sites whose articles differ from those of earlier crawls, and sites that went silent.
+"""Drift: sites whose articles differ from earlier ones, and sites that are silent or broken.
 
-For each site, the articles of the last crawl are compared with those of the
-:data:`REFERENCE_CRAWLS` before it, by exact permutation tests: if the site did not change, each
-assignment of its articles to the two groups is equally likely, whatever their distribution is.
+The crawls of the last 24 hours, and those with the last dozen pages of a site (of three hours at
+least), are each compared with the crawls before them, by exact permutation tests: if the site did
+not change, each assignment of its articles to the two groups is equally likely, whatever their
+distribution is.
 
 ===============  ============================================================  ===================
 measure          test                                                          minimum change
@@ -14,28 +15,35 @@ yield            Fisher's test on the pages that gave an article               2
 silence          age of the newest date / longest time between two dates       3 days
 ===============  ============================================================  ===================
 
-Both tests are two-sided. For silence, let n be the number of intervals between consecutive times of
-publication and c the ratio: if a site publishes at random at a constant rate, the probability of c
-or more is ``n! c! / (n + c)!``. As the longest interval has the nights and weekends of the history,
-the test is conservative for sites that have them; the minimum of three days covers histories
-without a weekend.
+The tests are two-sided; a rise of the confidence or of a share is no alarm. For silence, let n be
+the number of intervals between consecutive times of publication and c the ratio: if a site publishes
+at random at a constant rate, the probability of c or more is ``n! c! / (n + c)!``. As the longest
+interval has the nights and weekends of the history, the test is conservative for sites that have
+them; the minimum of three days covers histories without a weekend.
 
-The p-values of all measures of all sites are tested together by Holm's method, which holds for
-dependent tests: if no site changed, a report raises any of these alarms with a probability of at
-most :data:`FALSE_ALARM_RATE`. Changes below the minimum raise none, which lowers it further. The
-bound assumes that the articles of an unchanged site are exchangeable; those of one crawl share a
-day of news, which the minimum change allows for.
+The p-values of all measures of all sites are corrected by Bonferroni's method, which holds for
+dependent tests: if no site changed, the reports of a day raise any of these alarms with a
+probability of at most :data:`FALSE_ALARM_RATE`, of which each has a part by the time since the crawl
+before. Changes below the minimum raise none, which lowers it further. The bound assumes that the
+articles of an unchanged site are exchangeable; those of a few hours are alike, which the minimum
+change allows for.
 
-A site of which all requests failed is reported without a test, unless robots.txt has always forbidden
-it, and so is one that shows something else in place of most stories, such as a consent page.
+An alarm stays open until the test that raised it finds nothing in the last two dozen pages
+(:data:`CLOSING_P`). The time of an alarm is no reference, so that neither its end is a change nor
+its cause becomes normal; without a reference, after a week, a change is accepted.
+
+Some alarms need no test: the site was not reached when it was requested last, unless robots.txt has
+always forbidden it; it shows something else in place of most stories, such as a consent page; no site
+was reached at all, which is one alarm for all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import comb, exp, lgamma, log
-from typing import TYPE_CHECKING, Literal
+from math import comb, exp, inf, lgamma, log
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -45,27 +53,39 @@ from newscrawl.items import instant
 from newscrawl.reports.crawl_records import mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
     from newscrawl.reports.crawl_records import CrawlRecord, SiteRecord
 
 Measure = Literal[
-    "confidence", "length", "date", "authors", "yield", "silence", "unreachable", "no_story"
-]
+    "confidence", "length", "date", "authors", "yield", "silence", "unreachable", "no_story",
+    "network",
+]  # fmt: skip
 
-FALSE_ALARM_RATE = 0.01
-"""Probability of an alarm in a report if no site changed, at most."""
-REFERENCE_CRAWLS = 10
-"""Earlier crawls that the last one is compared with. After as many crawls, a change is accepted."""
-MIN_CHANGES: dict[Measure, float] = {
+ALL_SITES: Final = "all sites"
+"""Site of the alarm that no site was reached."""
+FALSE_ALARM_RATE: Final = 0.01
+"""Probability of an alarm in the reports of a day if no site changed, at most."""
+CLOSING_P: Final = 0.05
+"""P-value of the test of an open alarm above which it is closed."""
+HOUR: Final = 3600.0
+DAY: Final = 24 * HOUR
+MIN_PAGES: Final = 12
+"""Pages in the smaller window."""
+MIN_WINDOW: Final = 3 * HOUR
+"""Seconds of the smaller window, at least: stories of an hour may be alike."""
+MIN_CHANGES: Final[dict[Measure, float]] = {
     "confidence": 0.05, "length": log(1.25), "date": 0.2, "authors": 0.2, "yield": 0.2,
-    "silence": 3 * 86400.0,
+    "silence": 3 * DAY,
 }  # fmt: skip
 """Minimum change of the mean (of the logarithm of the length; of shares), and seconds of silence."""
 MAX_NEW, MAX_OLD = 30, 100
 """Articles of a site that the rank-sum test compares, the newest ones; bounds its cost."""
 _MIN_INTERVALS = 5
+# Share of the minimum change that keeps an alarm open.
+_CLOSING_SHARE = 0.5
+_NO_NETWORK: Final = frozenset({"connection", "dns", "robots_unreachable", "timeout"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,85 +94,180 @@ class Alarm:
 
     site: str
     measure: Measure
-    #: mean of the earlier crawls and of the last one; hours for silence
+    #: mean of the earlier crawls and of the last ones; hours for silence
     before: float | None
     after: float | None
     #: None if no test was necessary
     p_value: float | None
     message: str
+    #: when an earlier report opened it, seconds since 1970; None if this one does
+    since: float | None = None
 
 
-def find_alarms(crawls: Sequence[CrawlRecord]) -> list[Alarm]:
-    """Return the alarms of the last of *crawls*, sorted by site."""
-    *earlier, last = crawls
-    earlier = earlier[-REFERENCE_CRAWLS:]
-    alarms = [
-        alarm
-        for site in last.sites
-        for alarm in (_unreachable(site, last, earlier), _no_story(site, last))
-        if alarm
-    ]
-    silent = {alarm.site for alarm in alarms}
-    tested = [test for site in last.sites if site not in silent for test in _tests(site, crawls)]
-    alarms += _significant(tested)
-    return sorted(alarms, key=lambda alarm: (alarm.site, alarm.measure))
+class PastAlarm(NamedTuple):
+    """An alarm of earlier reports. Times are seconds since 1970."""
+
+    site: str
+    measure: Measure
+    message: str
+    since: float
+    #: None if it is open
+    closed: float | None = None
 
 
-def _significant(tested: Sequence[Alarm]) -> Iterator[Alarm]:
-    """Yield the alarms that Holm's method rejects and that are large enough."""
-    ranked = sorted(tested, key=lambda alarm: alarm.p_value or 0.0)
-    for rank, alarm in enumerate(ranked):
-        if (alarm.p_value or 0.0) > FALSE_ALARM_RATE / (len(ranked) - rank):
-            break
-        if _is_large(alarm):
-            yield alarm
+def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[PastAlarm] = ()) -> list[Alarm]:
+    """Return the alarms after the last of *crawls*, sorted by site.
+
+    For a site with an open one among the *past* alarms, those that keep it open.
+    """
+    sites = list(crawls[-1].sites)
+    since = {alarm.site: alarm.since for alarm in past if alarm.closed is None}
+    if network := _network(crawls):
+        return [replace(network, since=since.get(ALL_SITES))]
+    crawls = [crawl for crawl in crawls if not _lost_network(crawl)] or crawls
+    opened = {alarm.site: alarm.measure for alarm in past if alarm.closed is None}
+    alarms, tested, retested = [], [], []
+    for site in sites:
+        records = [(crawl.ended, crawl.sites[site]) for crawl in crawls if site in crawl.sites]
+        history = _SiteHistory(site, records, [alarm for alarm in past if alarm.site == site])
+        if known := history.certain_alarm():
+            alarms.append(known)
+        elif site in opened:
+            retested += list(history.tests(closing=True))
+        else:
+            tested += list(history.tests())
+    limit = FALSE_ALARM_RATE * _share_of_day(crawls) / max(1, len(tested))
+    worst: dict[tuple[str, Measure], Alarm] = {}
+    for test in sorted([*tested, *retested], key=lambda test: test.p_value or 0.0):
+        p_value, is_kept = test.p_value or 0.0, opened.get(test.site) == test.measure
+        is_found = p_value <= limit and _is_large(test)
+        if is_found or (is_kept and p_value <= CLOSING_P and _is_large(test, _CLOSING_SHARE)):
+            worst.setdefault((test.site, test.measure), test)
+    found = (replace(alarm, since=since.get(alarm.site)) for alarm in (*alarms, *worst.values()))
+    return sorted(found, key=lambda alarm: (alarm.site, alarm.measure))
 
 
-def _is_large(alarm: Alarm) -> bool:
-    before, after, least = alarm.before or 0.0, alarm.after or 0.0, MIN_CHANGES[alarm.measure]
+def _share_of_day(crawls: Sequence[CrawlRecord]) -> float:
+    """Return the share of a day between the last two crawls, an hour to a day."""
+    passed = crawls[-1].ended - crawls[-2].ended if len(crawls) > 1 else DAY
+    return min(max(passed, HOUR), DAY) / DAY
+
+
+def _is_large(alarm: Alarm, share: float = 1.0) -> bool:
+    """Return whether the change is at least a *share* of the minimum."""
+    before, after, least = (
+        alarm.before or 0.0,
+        alarm.after or 0.0,
+        share * MIN_CHANGES[alarm.measure],
+    )
     if alarm.measure == "silence":
-        return after * 3600 >= least
+        return after * HOUR >= least
     if alarm.measure == "length":
         return abs(log(after + 1) - log(before + 1)) >= least
-    return abs(after - before) >= least
+    return before - after >= least
 
 
-def _unreachable(site: str, last: CrawlRecord, earlier: Sequence[CrawlRecord]) -> Alarm | None:
-    record = last.sites[site]
-    failed = record.failures
-    reason = failed_reason(record.counts)
-    before = [crawl.sites[site].article_count for crawl in earlier if site in crawl.sites]
-    lost = failed and not record.counts["fetched"] and not record.article_count and any(before)
-    if not lost and reason in (None, "robots"):
+def _network(crawls: Sequence[CrawlRecord]) -> Alarm | None:
+    """Return the alarm that no site was reached since a crawl that failed for most of them."""
+    lost: dict[str, str] = {}
+    for crawl in reversed(crawls):
+        contacts = _contacts(crawl)
+        if any(reason not in _NO_NETWORK for reason in contacts.values()):
+            break
+        lost |= contacts
+    total = len(crawls[-1].sites)
+    if len(lost) < 2 or 2 * len(lost) < total:
         return None
-    reasons = ", ".join(f"{number} {reason}" for reason, number in failed.most_common(3))
-    message = f"All requests failed: {reasons}."
-    return Alarm(site, "unreachable", mean(map(float, before)), 0.0, None, message)
+    reasons = ", ".join(sorted(set(lost.values())))
+    message = f"No site was reached: {len(lost)} of {total} requested in vain ({reasons})."
+    return Alarm(ALL_SITES, "network", None, None, None, message)
 
 
-def _no_story(site: str, last: CrawlRecord) -> Alarm | None:
-    found = no_story(last.sites[site].counts)
-    if found is None:
-        return None
-    outcome, number, pages = found
-    message = f"{number} of {pages} pages of this site {NO_STORY[outcome]}."
-    return Alarm(site, "no_story", None, number / pages, None, message)
+def _lost_network(crawl: CrawlRecord) -> bool:
+    reasons = _contacts(crawl).values()
+    return len(reasons) > 1 and all(reason in _NO_NETWORK for reason in reasons)
 
 
-def _tests(site: str, crawls: Sequence[CrawlRecord]) -> Iterator[Alarm]:
-    """Yield the results of all tests of *site*, as alarms."""
-    *earlier, last = crawls
-    record = last.sites[site]
-    reference = [crawl.sites[site] for crawl in earlier[-REFERENCE_CRAWLS:] if site in crawl.sites]
-    new, old = _newest([record], MAX_NEW), _newest(reference, MAX_OLD)
-    if new and old:
-        yield from _article_tests(site, new, old)
-    yields = _yield(record), _sum(map(_yield, reference))
+def _contacts(crawl: CrawlRecord) -> Mapping[str, str]:
+    """Return the sites that *crawl* has requested, each with the reason why it failed, or ""."""
+    return {
+        site: failed_reason(record.counts) or ""
+        for site, record in crawl.sites.items()
+        if record.was_requested
+    }
+
+
+class _SiteHistory:
+    """The crawls of a site, *records* by time of their end, and its *past* alarms."""
+
+    def __init__(
+        self, site: str, records: Sequence[tuple[float, SiteRecord]], past: Sequence[PastAlarm]
+    ) -> None:
+        self._site = site
+        self._records = records
+        self._past = past
+        #: when the last alarm was closed: what is older is no sign of another one
+        self._repaired = max((alarm.closed or -inf for alarm in past), default=-inf)
+
+    def certain_alarm(self) -> Alarm | None:
+        """Return an alarm that needs no test."""
+        counted = [record for _, record in self._records if record.was_requested]
+        reason = failed_reason(counted[-1].counts) if counted else None
+        if reason and (reason != "robots" or any(record.article_count for record in counted)):
+            listed = counted[-1].failures.most_common(3)
+            reasons = ", ".join(f"{number} {reason}" for reason, number in listed)
+            before = mean(float(record.article_count) for record in counted[:-1])
+            message = f"All requests failed: {reasons}."
+            return Alarm(self._site, "unreachable", before, 0.0, None, message)
+        last = self._records[self._first(MIN_PAGES) :]
+        found = no_story(sum((record.counts for _, record in last), Counter()))
+        if found is None:
+            return None
+        outcome, number, pages = found
+        message = f"{number} of {pages} pages of this site {NO_STORY[outcome]}."
+        return Alarm(self._site, "no_story", None, number / pages, None, message)
+
+    def tests(self, *, closing: bool = False) -> Iterator[Alarm]:
+        """Yield the results of all tests as alarms; *closing*: those of an open alarm."""
+        end = self._records[-1][0]
+        # Daily crawls do not end in the same minute.
+        day = sum(ended <= end - DAY + HOUR for ended, _ in self._records)
+        places = {day, self._first(MIN_PAGES, end - MIN_WINDOW)}
+        if closing:
+            place = self._first(2 * MIN_PAGES)
+            # Before that, the pages that have raised the alarm are among the last two dozen.
+            is_settled = self._records[place][0] > self._past[-1].since
+            places = {place} if is_settled else {place, *places}
+        for place in places:
+            recent = self._records[place:]
+            new = [record for ended, record in recent if ended >= self._repaired]
+            old = [record for ended, record in self._records[:place] if not self._is_past(ended)]
+            yield from _record_tests(self._site, new, old)
+        silence = _silence(self._site, [record for _, record in self._records], end)
+        if silence is not None:
+            yield silence
+
+    def _is_past(self, when: float) -> bool:
+        return any(alarm.since <= when < (alarm.closed or inf) for alarm in self._past)
+
+    def _first(self, pages: int, latest: float = inf) -> int:
+        """Return the place of the first of the last records with *pages*, at *latest* or later."""
+        place, found = len(self._records), 0
+        while place and (found < pages or self._records[place - 1][0] > latest):
+            place -= 1
+            found += self._records[place][1].pages
+        return place
+
+
+def _record_tests(
+    site: str, new: Sequence[SiteRecord], old: Sequence[SiteRecord]
+) -> Iterator[Alarm]:
+    articles, former = _newest(new, MAX_NEW), _newest(old, MAX_OLD)
+    if articles and former:
+        yield from _article_tests(site, articles, former)
+    yields = _sum(map(_yield, new)), _sum(map(_yield, old))
     if all(pages for _, pages in yields):
         yield _compare_shares(site, "yield", *yields, "Pages that gave an article")
-    silence = _silence(site, [crawl.sites[site] for crawl in crawls if site in crawl.sites], last)
-    if silence is not None:
-        yield silence
 
 
 def _newest(records: Sequence[SiteRecord], limit: int) -> list[RecordedArticle]:
@@ -208,7 +323,10 @@ def _compare(
     before, after = sum(old) / len(old), sum(new) / len(new)
     digits = 0 if measure == "length" else 2
     message = f"{name}: {after:.{digits}f}, before {before:.{digits}f}."
-    return Alarm(site, measure, before, after, rank_sum_p(new, old), message)
+    alarm = Alarm(site, measure, before, after, 1.0, message)
+    if not _is_large(alarm, _CLOSING_SHARE):  # the exact test takes some time
+        return alarm
+    return replace(alarm, p_value=rank_sum_p(new, old))
 
 
 def _compare_shares(
@@ -218,15 +336,15 @@ def _compare_shares(
     return Alarm(site, measure, old[0] / old[1], new[0] / new[1], fisher_p(new, old), message)
 
 
-def _silence(site: str, records: Sequence[SiteRecord], last: CrawlRecord) -> Alarm | None:
+def _silence(site: str, records: Sequence[SiteRecord], end: float) -> Alarm | None:
     found = {instant(article.published) for record in records for article in record.articles}
     times = sorted(when.timestamp() for when in found if when is not None)
-    times = [when for when in times if when <= last.ended]
+    times = [when for when in times if when <= end]
     intervals = [after - before for before, after in pairwise(times)]
     if len(intervals) < _MIN_INTERVALS:
         return None
-    silent, longest = last.ended - times[-1], max(intervals)
-    hours, before = silent / 3600, longest / 3600
+    silent, longest = end - times[-1], max(intervals)
+    hours, before = silent / HOUR, longest / HOUR
     message = (
         f"No new article for {hours:.0f} hours; the longest pause before was {before:.0f} hours."
     )

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.reports.crawl_records import SiteRecord, as_time, mean
-from newscrawl.reports.drift import FALSE_ALARM_RATE, REFERENCE_CRAWLS
+from newscrawl.reports.drift import FALSE_ALARM_RATE
 from newscrawl.reports.plots import Plot, histogram, line_plot
 from newscrawl.templates import render_page
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 MAX_ARTICLES = 500
 """Articles that a page lists, the least confident ones."""
 MAX_CLUSTERS = 100
+MAX_CRAWLS = 100
+"""Crawls that plots and tables show, the last ones."""
 _SCRIPTS = ("theme.js", "report.js")
 _COLUMNS = (
     "Found", "Fetched", "Articles", "Failed", "Dropped", "Median latency (ms)",
@@ -35,6 +37,7 @@ _OUTCOMES = ("dropped", "failed", "skipped")
 
 def write_report(crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm], folder: Path) -> None:
     """Write the report of the last of *crawls* to *folder*, which is created."""
+    crawls = crawls[-MAX_CRAWLS:]
     last = crawls[-1]
     (folder / "sites").mkdir(parents=True, exist_ok=True)
     _write(folder / "index.html", _index(crawls, alarms))
@@ -126,7 +129,7 @@ def _note(crawls: Sequence[CrawlRecord]) -> str:
     took = f"Took {last.ended - last.started:.0f} s. " if last.ended > last.started else ""
     ended = f"Ended: {last.reason}. " if last.reason else ""
     earlier = _count(len(crawls) - 1, "earlier crawl")
-    return f"{took}{ended}Compared with {earlier}, the last {REFERENCE_CRAWLS} at most."
+    return f"{took}{ended}Compared with {earlier}."
 
 
 def _calm(crawls: Sequence[CrawlRecord]) -> str:
@@ -134,7 +137,7 @@ def _calm(crawls: Sequence[CrawlRecord]) -> str:
         return "No alarm: there is no earlier crawl to compare with."
     return (
         "No alarm: no site changed or went silent (a false alarm has a probability of at most "
-        f"{FALSE_ALARM_RATE:.0%} in each report)."
+        f"{FALSE_ALARM_RATE:.0%} a day)."
     )
 
 
@@ -155,7 +158,7 @@ def _alarm(alarm: Alarm) -> dict[str, Any]:
         "site": alarm.site,
         "page": _page_of(alarm.site),
         "measure": alarm.measure,
-        "message": alarm.message,
+        "message": alarm.message + (f" Open since {_date(alarm.since)}." if alarm.since else ""),
         "p_value": alarm.p_value,
     }
 

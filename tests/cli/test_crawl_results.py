@@ -217,4 +217,9 @@ def test_report_of_an_outage(tmp_path: Path):
     assert done.returncode == 4
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "All requests failed: 2 connection." in page
+    down = ("crawl", f"http://127.0.0.1:{free_port()}/", *ALLOWED, "--report", "new")
+    (tmp_path / "cron").mkdir()
+    assert newscrawl(tmp_path / "cron", *down).returncode == 1
+    assert newscrawl(tmp_path / "cron", *down, "--alarm-exit").returncode == 4
+    assert (tmp_path / "cron/new/index.html").exists()
     assert "failed: 2 connection" in page

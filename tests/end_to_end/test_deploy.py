@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 DEPLOY = REPOSITORY / "deploy"
 #: project folder in the recipes
 HOME = "/srv/newscrawl"
+REPORT = ("newscrawl-report.service", "newscrawl-report.timer")
 needs_flock = pytest.mark.skipif(shutil.which("flock") is None, reason="needs flock (util-linux)")
 
 
@@ -199,7 +200,7 @@ def test_systemd_units_are_valid(tmp_path: Path):
     """systemd-analyze accepts the units, for the full list and for a shard."""
     (tmp_path / "deploy").mkdir()
     shutil.copy(DEPLOY / "newscrawl-crawl", tmp_path / "deploy")
-    for name in ("newscrawl@.service", "newscrawl@.timer"):
+    for name in ("newscrawl@.service", "newscrawl@.timer", *REPORT):
         text = (DEPLOY / name).read_text().replace(HOME, str(tmp_path))
         for instance in ("1-1", "3-16"):
             (tmp_path / name.replace("@", f"@{instance}")).write_text(text)
@@ -234,7 +235,7 @@ def test_kubernetes_manifests_are_valid(number: int):
         assert manifest["metadata"]["name"] == f"newscrawl-shard-{number}"
     pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = pod["containers"]
-    assert container["args"] == ["-a", f"shard={number}/8"]
+    assert container["args"] == ["-a", f"shard={number}/8", "--report", "/output/report"]
     (data,) = [it["persistentVolumeClaim"] for it in pod["volumes"] if it["name"] == "data"]
     assert data["claimName"] == claim["metadata"]["name"]
     dockerfile = (DEPLOY.parent / "Dockerfile").read_text()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,12 +24,11 @@ from tests.servers.newsroom import Newsroom, NewsServer, Story
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
-SECOND = 6
+SECOND = 24
 """Hour of the second crawl, and of the change."""
 ARTICLES = 12
 """Articles of a site in each crawl."""
@@ -155,9 +156,14 @@ def run_report(*args: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+def copied(state: Path, folder: Path) -> Path:
+    """Return a copy of *state* without the alarms of other tests."""
+    return Path(shutil.copy(state, folder))
+
+
 def test_command(state: Path, tmp_path: Path, webhook: Webhook):
     """The command writes the report, sends the alarms and ends with exit code 4."""
-    output = tmp_path / "report"
+    output, state = tmp_path / "report", copied(state, tmp_path)
     hook = f"NEWSCRAWL_ALARM_WEBHOOK={webhook.url}/alarm"
     allowed = "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1"
     done = run_report(state, "-o", output, "-s", hook, "-s", allowed)
@@ -168,11 +174,15 @@ def test_command(state: Path, tmp_path: Path, webhook: Webhook):
     assert content_type == "application/json"
     assert {alarm["site"] for alarm in body["alarms"]} == {site("changes", s) for s in SEEDS}
     assert set(body["alarms"][0]) == {"site", "measure", "before", "after", "p_value", "message"}
+    again = run_report(state, "-o", output, "-s", hook, "-s", allowed)
+    assert again.returncode == 4
+    assert len(webhook.bodies) == 1
+    assert all(line.startswith("alarm open since ") for line in again.stderr.splitlines()[:-1])
 
 
 def test_webhook_is_under_the_safety_rules(state: Path, tmp_path: Path, webhook: Webhook):
     """A private address is refused unless allowed; the message does not have the path."""
-    hook = f"{webhook.url}/alarm-secret"
+    hook, state = f"{webhook.url}/alarm-secret", copied(state, tmp_path)
     done = run_report(state, "-o", tmp_path / "report", "--alarm-webhook", hook)
     assert done.returncode == 1
     assert "not a public address" in done.stderr

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import WeakKeyDictionary, ref
@@ -52,6 +53,7 @@ _FILE: Final = FileType(
     schema="CREATE TABLE run (id INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT);",
     error=CrawlStoreError,
     synchronous="FULL",
+    shared=True,
 )
 
 
@@ -93,6 +95,7 @@ class CrawlStore:
         # A single thread keeps the order of the writes.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="crawl-state")
         self._connection: sqlite3.Connection | None = None
+        self._files = ExitStack()
         self._batch: list[tuple[str, list[Any]]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._last: asyncio.Future[None] | None = None
@@ -204,20 +207,19 @@ class CrawlStore:
 
     def _connect(self) -> None:
         if self._connection is None:
-            connection = _FILE.connect(self.path)
-            try:
+            with ExitStack() as files:
+                if self.path:
+                    files.enter_context(closing(_FILE.lock(self.path)))
+                connection = files.enter_context(closing(_FILE.connect(self.path)))
                 with _FILE.translated_errors(self.path):
                     for schema in _schemas:
                         _FILE.check_columns(connection, self.path, schema)
-            except CrawlStoreError:
-                connection.close()
-                raise
+                self._files = files.pop_all()
             self._connection = connection
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._files.close()
+        self._connection = None
 
     def _create(self, schema: str) -> None:
         with _FILE.translated_errors(self.path):

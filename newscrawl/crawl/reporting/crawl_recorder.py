@@ -11,19 +11,20 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
+from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.crawl.reporting.outcomes import dropped_pages, site_counts
 from newscrawl.defaults import setting
 from newscrawl.items import Article
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
     from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.python.failure import Failure
 
 SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS crawl (
@@ -56,23 +57,43 @@ CREATE TABLE IF NOT EXISTS crawl_dropped (
     url TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS crawl_dropped_crawl ON crawl_dropped (crawl);
+CREATE TABLE IF NOT EXISTS alarm (
+    id INTEGER PRIMARY KEY,
+    site TEXT NOT NULL,
+    measure TEXT NOT NULL,
+    message TEXT NOT NULL,
+    since REAL NOT NULL,
+    closed REAL,
+    sent REAL
+);
 """)
-"""Times are seconds since 1970, latencies seconds; *slow_latency*: 9 of 10 requests took less."""
+"""Times are seconds since 1970, latencies seconds; *slow_latency*: 9 of 10 requests took less.
 
-MAX_CRAWLS: Final = 100
-"""Crawls that are kept, the last ones."""
+Alarms are those of ``newscrawl report``; *sent*: the last time that it has reported one.
+"""
+
+RECORD_SECONDS: Final = 9 * 86400.0
+"""Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
+MIN_CRAWLS: Final = 10
+"""Crawls that are kept at any age, the last ones."""
 MAX_SITE_ARTICLES: Final = 200
 """Articles of a host that are recorded in a crawl, the first ones."""
 MAX_LATENCIES: Final = 1000
 """Requests of a host whose latency is recorded in a crawl, the first ones."""
 
 _DELETE_OLD: Final = tuple(
-    f"DELETE FROM {table} WHERE {column} <= (SELECT max(id) FROM crawl) - ?"  # noqa: S608
+    f"DELETE FROM {table} WHERE {column} <= (SELECT max(id) FROM crawl WHERE ended < ? "  # noqa: S608
+    f"AND id <= (SELECT max(id) FROM crawl) - {MIN_CRAWLS})"
     for table, column in (
         ("crawl_site", "crawl"), ("crawl_article", "crawl"), ("crawl_dropped", "crawl"),
         ("crawl", "id"),
     )
 )  # fmt: skip
+_DELETE_ALARMS: Final = "DELETE FROM alarm WHERE closed < ?"
+# Sites of which nothing was due: the last crawl has all sites.
+_DELETE_IDLE: Final = """
+DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM crawl)
+"""
 # The crawl inserted in the same transaction.
 _LAST: Final = "(SELECT max(id) FROM crawl)"
 _INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason) VALUES (?, ?, ?)"
@@ -145,16 +166,16 @@ class CrawlRecorder:
         """Create the tables."""
         await CrawlStore.for_crawler(self._crawler).open(SCHEMA)
 
-    def add_item(self, item: Any) -> None:
+    def add_item(self, item: Any, response: Response | Failure | None) -> None:
         """Record *item* if it is an article."""
-        if isinstance(item, Article):
-            articles = self._articles[site_key_or(item.url or "", "invalid")]
+        if isinstance(item, Article) and "deleted" not in item.flags:
+            articles = self._articles[_site(getattr(response, "request", None), item.url or "")]
             if len(articles) < MAX_SITE_ARTICLES:
                 articles.append(RecordedArticle.of(item))
 
     def add_response(self, response: Response, request: Request) -> None:
         """Record the latency of *request*."""
-        latencies = self._latencies[site_key_or(response.url, "invalid")]
+        latencies = self._latencies[_site(request, response.url)]
         latency = request.meta.get("download_latency")
         if latency is not None and len(latencies) < MAX_LATENCIES:
             latencies.append(latency)
@@ -163,13 +184,7 @@ class CrawlRecorder:
         """Write the record."""
         stats = self._crawler.stats.get_stats()
         counts = site_counts(stats)
-        site_of = _Sites(counts)
-        latencies: dict[str, list[float]] = defaultdict(list)
-        for host, found in self._latencies.items():
-            latencies[site_of(host)] += found
-        articles = [
-            (site_of(host), *article) for host, found in self._articles.items() for article in found
-        ]
+        articles = [(site, *article) for site, found in self._articles.items() for article in found]
         ended = clock.now().timestamp()
         store = CrawlStore.for_crawler(self._crawler)
         store.write(_INSERT_CRAWL, [(self._started, ended, reason)])
@@ -177,25 +192,29 @@ class CrawlRecorder:
         store.write(
             _INSERT_SITE,
             [
-                (site, json.dumps(counts.get(site, {})), *_latency(latencies[site]))
+                (
+                    site,
+                    json.dumps(_recorded(counts.get(site, {}))),
+                    *_latency(self._latencies[site]),
+                )
                 for site in sites
             ],
         )
         store.write(_INSERT_ARTICLE, articles)
         store.write(_INSERT_DROPPED, dropped_pages(stats))
-        for statement in _DELETE_OLD:
-            store.write(statement, [(MAX_CRAWLS,)])
+        for statement in (*_DELETE_OLD, _DELETE_ALARMS):
+            store.write(statement, [(ended - RECORD_SECONDS,)])
+        store.write(_DELETE_IDLE)
 
 
-class _Sites:
-    """Finds the site of a host: the site itself, or one of the same registered domain."""
+def _site(request: Request | None, url: str) -> str:
+    """Return the site that *request* belongs to, also if it has moved to the domain of *url*."""
+    return (request and request.meta.get("newscrawl_site")) or site_key_or(url, "invalid")
 
-    def __init__(self, sites: Iterable[str]) -> None:
-        self._sites = frozenset(sites)
-        self._by_domain = {registered_domain(site): site for site in sorted(self._sites)}
 
-    def __call__(self, host: str) -> str:
-        return host if host in self._sites else self._by_domain.get(registered_domain(host), host)
+def _recorded(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Return *counts*, none of a site of which nothing was due."""
+    return {} if all(name.startswith("not_due/") for name in counts) else counts
 
 
 def _latency(seconds: list[float]) -> tuple[float | None, float | None]:

@@ -16,6 +16,18 @@ Result = Literal["articles", "nothing_new", "not_due", "no_article", "unreachabl
 MAX_NAMED = 5
 """Sites that the closing line names."""
 _HISTORY = ("known", "unchanged", "not_due", "not_modified", "dropped/known", "dropped/unchanged")
+# Failures of pages that the site has answered in order.
+_ANSWERS = frozenset(
+    {
+        "duplicate",
+        "http_404",
+        "http_410",
+        "not_article",
+        "not_html",
+        "other_site",
+        "redirected_home",
+    }
+)
 _HINTS = {
     "address": "not a public address, see NEWSCRAWL_ALLOWED_ADDRESSES",
     "robots": "forbidden by robots.txt",
@@ -30,8 +42,16 @@ def failed_reason(counts: Counter[str]) -> str | None:
             return name.removeprefix("unreachable/")
     if counts["fetched"] or counts["article"] or _history(counts):
         return None
-    failed = Counter({name: n for name, n in counts.items() if name.startswith("failed/")})
-    return failed.most_common(1)[0][0].removeprefix("failed/") if failed else None
+    failed = Counter(
+        {
+            name.removeprefix("failed/"): n
+            for name, n in counts.items()
+            if name.startswith("failed/")
+        }
+    )
+    if not failed or failed.keys() & _ANSWERS:
+        return None
+    return failed.most_common(1)[0][0]
 
 
 def _history(counts: Counter[str]) -> int:

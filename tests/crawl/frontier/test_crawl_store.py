@@ -144,8 +144,13 @@ def test_killed_process_leaves_a_prefix_of_the_writes(path: Path):
 
 
 def test_rejects_a_second_process(path: Path):
+    """Which may read, and write to other tables, as a report does."""
     open_and_close(path)
     with writer(path) as process:
+        with closing(sqlite3.connect(path, timeout=30)) as report, report:
+            report.execute("CREATE TABLE c (n)")
+            assert report.execute("SELECT count(*) FROM a").fetchone()[0] >= 0
+        assert process.poll() is None
         with pytest.raises(CrawlStoreError, match=f"{path}: in use by another process"):
             open_and_close(path)
         process.kill()
@@ -281,6 +286,15 @@ def test_full_disk_raises_and_keeps_committed_rows(path: Path):
     with small_disk(path.parent, kilobytes=256) as resize:
         process = writer(path)
         assert_fails(process, path, f"CrawlStoreError: {path}: the disk is full", resize)
+
+
+def test_error_names_a_read_only_disk(path: Path):
+    path = path.parent / "disk" / path.name
+    with small_disk(path.parent, kilobytes=256):
+        open_and_close(path)
+        subprocess.run(["mount", "-o", "remount,ro", path.parent], check=True)
+        with pytest.raises(CrawlStoreError, match=f"{path}: cannot be (opened|written)"):
+            open_and_close(path)
 
 
 def assert_fails(

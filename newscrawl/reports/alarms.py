@@ -1,0 +1,87 @@
+"""Alarms with a state: each is opened once, reported once, and reported again when it is closed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from newscrawl.crawl.reporting.crawl_recorder import SCHEMA
+from newscrawl.reports.crawl_records import is_state
+from newscrawl.reports.drift import ALL_SITES, PastAlarm
+from newscrawl.sqlite import execute_all, transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from newscrawl.reports.drift import Alarm
+
+_MAX_WAIT: Final = 30.0  # seconds for a commit of a crawl that is running
+_MARK_SENT: Final = """
+UPDATE alarm SET sent = max(?, coalesce(closed, since))
+WHERE (closed IS NULL AND sent IS NULL) OR sent < closed
+"""
+
+
+class Changes(NamedTuple):
+    """Alarms that were not reported yet."""
+
+    opened: list[PastAlarm]
+    closed: list[PastAlarm]
+
+
+class AlarmBook:
+    """The table ``alarm`` of the first state file among *paths*; in memory if none can be written.
+
+    A site has one open alarm at a time, the most certain one.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        states = (path for path in paths if is_state(path) and os.access(path, os.W_OK))
+        path = next(states, ":memory:")
+        self._connection = sqlite3.connect(path, isolation_level=None, timeout=_MAX_WAIT)
+        with transaction(self._connection):
+            execute_all(self._connection, SCHEMA)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    @property
+    def past(self) -> list[PastAlarm]:
+        """All alarms in order of time."""
+        return self._select("TRUE")
+
+    def _select(self, condition: str) -> list[PastAlarm]:
+        columns = ", ".join(PastAlarm._fields)
+        sql = f"SELECT {columns} FROM alarm WHERE {condition} ORDER BY id"  # noqa: S608
+        return [PastAlarm(*row) for row in self._connection.execute(sql)]
+
+    def update(self, found: Iterable[Alarm], when: float) -> Changes:
+        """Open and close alarms after a crawl that ended at *when*, with the alarms *found*.
+
+        While no site is reached, no alarm is closed. Returns what is to be reported.
+        """
+        worst: dict[str, Alarm] = {}
+        for alarm in sorted(found, key=lambda alarm: alarm.p_value or 0.0):
+            worst.setdefault(alarm.site, alarm)
+        opened = {alarm.site for alarm in self._select("closed IS NULL")}
+        new = [(a.site, a.measure, a.message, when) for a in worst.values() if a.site not in opened]
+        ended = opened - worst.keys() if ALL_SITES not in worst else set()
+        with transaction(self._connection):
+            self._connection.executemany(
+                "INSERT INTO alarm (site, measure, message, since) VALUES (?, ?, ?, ?)", new
+            )
+            self._connection.executemany(
+                "UPDATE alarm SET closed = ? WHERE site = ? AND closed IS NULL",
+                [(when, site) for site in ended],
+            )
+        return Changes(
+            self._select("closed IS NULL AND sent IS NULL"), self._select("sent < closed")
+        )
+
+    def mark_sent(self, when: float) -> None:
+        """Record that the changes were reported at *when*."""
+        self._connection.execute(_MARK_SENT, (when,))
