@@ -35,7 +35,7 @@ from newscrawl.middlewares import (
 )
 from newscrawl.pipeline_options import validate_settings
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
-from newscrawl.sinks.sink_delivery import SinkDelivery
+from newscrawl.sinks.delivery import SinkDelivery
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
 

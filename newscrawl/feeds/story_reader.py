@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
-from newscrawl.crawl.discovery.urls import absolute_url, registered_domain, site_key
+from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
+from newscrawl.crawl.discovery.urls import absolute_url, registered_domain, site_key, site_key_or
 from newscrawl.items import Article, instant
 from newscrawl.neardup import Story
 
@@ -48,20 +49,21 @@ class StoryReader:
             return None
         when = instant(value("date")) or instant(value("fetched_at")) or now
         return Story(
-            _identity(url, value("canonical_url")), text, when, registered_domain(site_key(url))
+            identity(url, value("canonical_url")), text, when, registered_domain(site_key(url))
         )
 
 
-def _identity(url: str, canonical: Any) -> str:
+def identity(url: str, canonical: Any) -> str:
     """Return the *canonical* URL, shared by all versions of a page, if it is plausible, else *url*.
 
-    It is ignored on another domain (syndicated copies) and for a home page (a common mistake).
+    It is ignored on another domain (syndicated copies), and if it looks less like that of an article
+    than *url*: some sites declare their home page or a section page everywhere.
     """
     if canonical == url or not isinstance(canonical, str):
         return url
     stated = absolute_url(canonical, url)
     if not stated or urlsplit(stated).path in ("", "/"):
         return url
-    return (
-        stated if registered_domain(site_key(stated)) == registered_domain(site_key(url)) else url
-    )
+    domain, other = (registered_domain(site_key_or(it, "")) for it in (url, stated))
+    is_article = url_points(stated) >= min(url_points(url), MIN_ARTICLE_POINTS)
+    return stated if other == domain and is_article else url

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
-from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key_or
+from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.output.segments import read_segment
+from newscrawl.feeds.story_reader import identity
 from newscrawl.items import instant
 
 if TYPE_CHECKING:
@@ -68,26 +68,12 @@ def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
 
 
 def article_key(url: str, canonical_url: Any) -> str:
-    """Return the key of an article: its canonical URL, normalised; otherwise its URL.
-
-    A canonical URL of another domain is ignored, and one that looks less like that of an article
-    than *url*, because some sites declare their home page or a section page everywhere.
-    """
-    key = page_key(_canonical(url, canonical_url) or url)
+    """Return the key of an article: its :func:`~newscrawl.feeds.story_reader.identity`, normalised."""
+    key = page_key(identity(url, canonical_url))
     if len(key.encode()) <= MAX_KEY_BYTES:
         return key
     digest = hashlib.sha256(key.encode()).hexdigest()
     return f"{key.encode()[: MAX_KEY_BYTES - 65].decode(errors='ignore')}#{digest}"
-
-
-def _canonical(url: str, canonical_url: Any) -> str | None:
-    if not isinstance(canonical_url, str):
-        return None
-    domain, other = (registered_domain(site_key_or(it, "")) for it in (url, canonical_url))
-    if not other or other != domain:
-        return None
-    points = url_points(canonical_url)
-    return canonical_url if points >= min(url_points(url), MIN_ARTICLE_POINTS) else None
 
 
 def utc_instant(moment: Any) -> datetime | None:
