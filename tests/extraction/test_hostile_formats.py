@@ -87,9 +87,7 @@ def assert_harmless(article: Article) -> None:
         assert is_inactive(markup)
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(200), *(pytest.param(s, marks=pytest.mark.slow) for s in range(200, 2000))]
-)
+@pytest.mark.parametrize("seed", range(300))
 def test_hostile_pages_have_nothing_active(seed: int):
     try:
         article = extract(mutated(Random(seed)), URL, options=OPTIONS)
