@@ -18,7 +18,7 @@ from newscrawl.cli.setting_options import with_settings
 from newscrawl.defaults import setting
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
-from newscrawl.reports.drift import ALL_SITES, find_alarms
+from newscrawl.reports.drift import ALL_SITES, alarm_key, find_alarms
 from newscrawl.reports.report_site import write_report
 from newscrawl.text import printable
 
@@ -75,9 +75,11 @@ def command(
 
 def _lines(alarms: Sequence[Alarm], changes: Changes) -> Iterator[str]:
     """Yield a line for each alarm: new ones, those that were reported before, and closed ones."""
-    new = {alarm.site for alarm in changes.opened}
+    new = {alarm_key(alarm) for alarm in changes.opened}
     for alarm in alarms:
-        state = "" if alarm.site in new or not alarm.since else f" open since {_iso(alarm.since)}"
+        state = (
+            "" if alarm_key(alarm) in new or not alarm.since else f" open since {_iso(alarm.since)}"
+        )
         yield f"alarm{state}: {alarm.site}: {alarm.measure}: {alarm.message}"
     for past in changes.closed:
         yield f"closed: {past.site}: {past.measure}, open since {_iso(past.since)}"
@@ -91,8 +93,8 @@ def _send(
     webhook: str, ended: float, alarms: Sequence[Alarm], changes: Changes, settings: Settings
 ) -> None:
     """Send the changes; raises ``click.ClickException``, without the URL, which may be a secret."""
-    new = {alarm.site for alarm in changes.opened}
-    opened = [alarm for alarm in alarms if alarm.site in new]
+    new = {alarm_key(alarm) for alarm in changes.opened}
+    opened = [alarm for alarm in alarms if alarm_key(alarm) in new]
     body: dict[str, Any] = {
         "crawl": _iso(ended),
         "text": "\n".join(_lines(opened, changes)),

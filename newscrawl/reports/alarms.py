@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from newscrawl.crawl.reporting.crawl_recorder import SCHEMA
 from newscrawl.reports.crawl_records import is_state
-from newscrawl.reports.drift import ALL_SITES, PastAlarm
+from newscrawl.reports.drift import ALL_SITES, PastAlarm, alarm_key
 from newscrawl.sqlite import execute_all, transaction
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Changes(NamedTuple):
 class AlarmBook:
     """The table ``alarm`` of the first state file among *paths*; in memory if none can be written.
 
-    A site has one open alarm at a time, the most certain one.
+    A site has one open alarm at a time, the most certain one, beside that of its listings.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -64,19 +64,25 @@ class AlarmBook:
 
         While no site is reached, no alarm is closed. Returns what is to be reported.
         """
-        worst: dict[str, Alarm] = {}
+        worst: dict[tuple[str, bool], Alarm] = {}
         for alarm in sorted(found, key=lambda alarm: alarm.p_value or 0.0):
-            worst.setdefault(alarm.site, alarm)
-        opened = {alarm.site for alarm in self._select("closed IS NULL")}
-        new = [(a.site, a.measure, a.message, when) for a in worst.values() if a.site not in opened]
-        ended = opened - worst.keys() if ALL_SITES not in worst else set()
+            worst.setdefault(alarm_key(alarm), alarm)
+        opened = {alarm_key(alarm) for alarm in self._select("closed IS NULL")}
+        new = [
+            (alarm.site, alarm.measure, alarm.message, when)
+            for key, alarm in worst.items()
+            if key not in opened
+        ]
+        is_lost = any(alarm.site == ALL_SITES for alarm in worst.values())
+        ended = set() if is_lost else opened - worst.keys()
         with transaction(self._connection):
             self._connection.executemany(
                 "INSERT INTO alarm (site, measure, message, since) VALUES (?, ?, ?, ?)", new
             )
             self._connection.executemany(
-                "UPDATE alarm SET closed = ? WHERE site = ? AND closed IS NULL",
-                [(when, site) for site in ended],
+                "UPDATE alarm SET closed = ? WHERE site = ? AND (measure = 'rolled_over') = ? "
+                "AND closed IS NULL",
+                [(when, *key) for key in ended],
             )
         return Changes(
             self._select("closed IS NULL AND sent IS NULL"), self._select("sent < closed")

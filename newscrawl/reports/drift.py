@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 Measure = Literal[
     "confidence", "length", "date", "authors", "yield", "silence", "unreachable", "no_story",
-    "network",
+    "network", "rolled_over",
 ]  # fmt: skip
 
 ALL_SITES: Final = "all sites"
@@ -75,6 +75,8 @@ MIN_PAGES: Final = 12
 """Pages in the smaller window."""
 MIN_WINDOW: Final = 3 * HOUR
 """Seconds of the smaller window, at least: stories of an hour may be alike."""
+MIN_ROLLED_OVER: Final = 3
+"""Polls of a day whose entries were all new from which a site is reported."""
 MIN_CHANGES: Final[dict[Measure, float]] = {
     "confidence": 0.05, "length": log(1.25), "date": 0.2, "authors": 0.2, "yield": 0.2,
     "silence": 3 * DAY,
@@ -115,21 +117,29 @@ class PastAlarm(NamedTuple):
     closed: float | None = None
 
 
+def alarm_key(alarm: Alarm | PastAlarm) -> tuple[str, bool]:
+    """Return what at most one open alarm has: its site, and whether only its listings roll over."""
+    return alarm.site, alarm.measure == "rolled_over"
+
+
 def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[PastAlarm] = ()) -> list[Alarm]:
     """Return the alarms after the last of *crawls*, sorted by site.
 
     For a site with an open one among the *past* alarms, those that keep it open.
     """
     sites = list(crawls[-1].sites)
-    since = {alarm.site: alarm.since for alarm in past if alarm.closed is None}
+    since = {alarm_key(alarm): alarm.since for alarm in past if alarm.closed is None}
     if network := _network(crawls):
-        return [replace(network, since=since.get(ALL_SITES))]
+        return [replace(network, since=since.get(alarm_key(network)))]
     crawls = [crawl for crawl in crawls if not _lost_network(crawl)] or crawls
-    opened = {alarm.site: alarm.measure for alarm in past if alarm.closed is None}
-    alarms, tested, retested = [], [], []
+    changes = [alarm for alarm in past if alarm.measure != "rolled_over"]
+    opened = {alarm.site: alarm.measure for alarm in changes if alarm.closed is None}
+    alarms: list[Alarm] = []
+    tested, retested = [], []
     for site in sites:
         records = [(crawl.ended, crawl.sites[site]) for crawl in crawls if site in crawl.sites]
-        history = _SiteHistory(site, records, [alarm for alarm in past if alarm.site == site])
+        history = _SiteHistory(site, records, [alarm for alarm in changes if alarm.site == site])
+        alarms += history.rolled_over()
         if known := history.certain_alarm():
             alarms.append(known)
         elif site in opened:
@@ -143,8 +153,9 @@ def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[PastAlarm] = ()) -
         is_found = p_value <= limit and _is_large(test)
         if is_found or (is_kept and p_value <= CLOSING_P and _is_large(test, _CLOSING_SHARE)):
             worst.setdefault((test.site, test.measure), test)
-    found = (replace(alarm, since=since.get(alarm.site)) for alarm in (*alarms, *worst.values()))
-    return sorted(found, key=lambda alarm: (alarm.site, alarm.measure))
+    found = [*alarms, *worst.values()]
+    found.sort(key=lambda alarm: (alarm.site, alarm.measure))
+    return [replace(alarm, since=since.get(alarm_key(alarm))) for alarm in found]
 
 
 def _share_of_day(crawls: Sequence[CrawlRecord]) -> float:
@@ -226,6 +237,15 @@ class _SiteHistory:
         outcome, number, pages = found
         message = f"{number} of {pages} pages of this site {NO_STORY[outcome]}."
         return Alarm(self._site, "no_story", None, number / pages, None, message)
+
+    def rolled_over(self) -> Iterator[Alarm]:
+        """Yield the alarm that listings had only new entries, if it is due."""
+        end = self._records[-1][0]
+        recent = (record for ended, record in self._records if ended > end - DAY)
+        number = sum(record.counts["rolled_over"] for record in recent)
+        if number >= MIN_ROLLED_OVER:
+            message = f"All entries were new in {number} polls of a day: crawl more often."
+            yield Alarm(self._site, "rolled_over", None, number, None, message)
 
     def tests(self, *, closing: bool = False) -> Iterator[Alarm]:
         """Yield the results of all tests as alarms; *closing*: those of an open alarm."""

@@ -106,6 +106,18 @@ def test_lost_network():
         assert history(crawls, book) == [("opened", "all sites", 20), ("closed", "all sites", 32)]
 
 
+def test_listings_that_roll_over():
+    """Their alarm is one of its own: the site may break meanwhile."""
+    random = Random(5)
+    crawls = [hourly_crawl(hour, random, close_down) for hour in range(42)]
+    for crawl in crawls[30:]:
+        crawl.sites[SITE].counts["rolled_over"] = int(crawl is not crawls[40])
+    with AlarmBook([]) as book:
+        opened = [("opened", SITE, 32), ("opened", SITE, 40)]
+        assert history(crawls, book) == opened
+        assert {alarm.measure for alarm in book.past} == {"rolled_over", "unreachable"}
+
+
 def test_gap_of_a_week_raises_no_alarm():
     """Nor does what was found after it, in the first crawls."""
     random = Random(4)
