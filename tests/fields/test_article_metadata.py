@@ -231,9 +231,14 @@ def test_tags(head: str, tags: tuple[str, ...], origin: str | None):
 
 
 def test_tags_of_links():
-    found = read(body="<a rel='category tag' href=/a>#Bridges</a> <a rel=stage href=/b>No</a>")
-    assert found.tags == ("Bridges",)
-    assert source(found, "tags") == "rel"
+    found = read(
+        body="<a rel='category tag' href=/c>News</a> <a rel=tag href=/a>#Bridges</a> <a rel=stage href=/b>No</a>"
+    )
+    assert (found.section, found.tags) == ("News", ("Bridges",))
+    shown = "<div class=breadcrumbs><a href=/>Home</a> <a href=/news/>News</a></div>"
+    found = read(body=f"{shown}<p class=post-tags>Tags: <a href=/tag/bridges>Bridges</a>")
+    assert (found.section, found.tags) == ("News", ("Bridges",))
+    assert source(found, "tags") == "links"
 
 
 def test_image_with_caption_and_credit_in_json_ld():

@@ -163,8 +163,10 @@ class _TextReader(NamedTuple):
         parent = self.document.parent[row]
         is_time = self.document.tag[parent] == "time"
         marks = self.document.attributes["class"].get(parent, "") if is_time else ""
+        end = 0
         for found in dates:
-            label = label_of(before + text[: found.start])
+            label = label_of(before + text[end : found.start])
+            end = found.end
             if not label and is_modified_mark(marks):
                 label = "modified"
             before = ""
@@ -276,7 +278,7 @@ def _value(found: VisibleDate, known: Iterable[Day], now: datetime) -> Day | dat
     day = found.day
     if found.ambiguous and day not in known:
         swapped = date(day.year, day.day, day.month)
-        day = swapped if swapped in known else day
+        day = swapped if swapped in known or not is_plausible(day, now) else day
     if not found.has_year:
         same = (other for other in known if (other.month, other.day) == (day.month, day.day))
         day = next(same, day)

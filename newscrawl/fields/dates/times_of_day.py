@@ -34,7 +34,7 @@ _WORDS = re.compile(r"\s?((?:[^\s\d.,;:|()/_-]{1,14}\.?\s?){1,2})")  # with comb
 _ZONE = re.compile(
     r"[\s(]{0,2}(?:(?:gmt|utc)\s?)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\d)"
 )
-_ZONE_NAME = re.compile(r"[\s(]{0,2}([A-Z]{1,5})\b")
+_ZONE_NAME = re.compile(r"[\s(]{0,2}([A-ZМСК]{1,5})\b")
 _MAX_BEFORE = 48
 
 

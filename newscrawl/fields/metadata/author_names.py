@@ -33,7 +33,7 @@ _FOREIGN_BYLINE = (
     r"|[RrPp](?:édig|ubli)é|[Ee]scrito|[Pp]ub(?:b?lica[dt]o|licerad)|[Rr]edactado|[Ss]critto|[Gg]eschreven"
     r"|[Ss]kriv?et|[Ss]krevet|[Pp]ropos recueillis|[Uu]n article|[Dd]itulis|[Vv]iết|[Пп]убликувано) )?"
     r"(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Dd]i|[Dd]a|[Aa]v|[Aa]f|[Oo]leh|[Γγ]ράφει (?:ο|η)|[Ττ]ου|[Ττ]ης|[Αα]πό(?: τ(?:ον?|ην?))?"
-    r"|[Aa] cura di|[Bb]ởi|[Оо]т)"
+    r"|[Aa] cura di|[Bb]ởi|[Ττ]ων|[Оо]т)"
     r"|(?:[Ss]cris|[Pp]ublicat) de|[Tt]eksti?|[Kk]irjoittanut|[Nn]ap(?:s|ís)ala?|[Pp]iše|Írta|[Aa]utor|[Аа]втор|[Oo]prac\.)"
     r"(?::\s*|\s+)(?=[^\W\d_a-zß-ÿа-яα-ω])"
 )
@@ -49,9 +49,11 @@ _NO_NAME = re.compile(r"https?:|www\.|\S@\S|/|^\(|^\S*\.\S+$|\.(?:com|org|net)\b
 _LETTER = re.compile(r"[^\W\d_]")
 _SEPARATOR = re.compile(
     r"\s*[;|•、،]\s*|(?<=[가-힣]),\s*(?=[가-힣]{2,4}(?:[\s,]|$))|(?<=[\u4e00-\u9fff]{2})，(?=[\u4e00-\u9fff]{2,4}(?:，|$))|\s{3,}|\s+/\s+|\s*[·](?=\s|[^\u4e00-\u9fff])\s*|(?<=[\u4e00-\u9fff])・(?=[\u4e00-\u9fff])"
-    r"|,?\s+(?:and|und|et|og|och|en|ve|dan|và|ja|és|și|та|και|و|और|และ|和|与|與|及|&)\s+|\s+ו(?=[א-ת]{2,}\s)"
+    r"|,?\s+(?:and|und|et|og|och|en|ve|dan|và|ja|és|și|şi|oraz|та|και|و|और|एवं|และ|和|与|與|及|&)\s+|\s+ו-?(?=[א-ת]{2,}\s)"
+    # not in first names: وليد
+    r"|\s+و(?!(?:ليد|ائل|سام|فاء|سيم|جدي|حيد|داد|ديع)\s)(?=[\u0621-\u064a]{2,}\s)"
     # These letters are also inside names: "Ortega y Gasset".
-    r"|,?\s+(?:y|e|i|и|й|і)\s+(?=\S+\s+\S)|,?\s+(?:a|ir|un|with)\s+(?=[^\W\da-z][^\s,]*\s+[^\W\da-z])"
+    r"|,?\s+(?:y|e|i|и|й|і)\s+(?=\S+\s+\S)|,?\s+(?:a|ir|un|with|avec)\s+(?=[^\W\da-z][^\s,]*\s+[^\W\da-z])"
 )
 # The sign of an author, "Ada Meyer (am)", an address, and "reporter" after a name.
 _SIGN = re.compile(
@@ -59,7 +61,8 @@ _SIGN = re.compile(
 )
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = re.compile(
-    r"\s[-–—]\s|\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])"
+    r"\s[-–—]\s|[\s,|/](?i:photos?|fotos?|pictures?|bild(?:er)?|images?|video)(?:\s*:|\s(?:by|von|par|di|av|por)\s)"
+    r"|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])"
 )
 _BRACKETS = re.compile(r"[(（\[【](.+)[)）\]】]\s*=?")
 AFTER_DATE = re.compile(r".{0,40}\d[^\W_]{0,20}+[.,]?\s+")
@@ -70,7 +73,8 @@ MAX_DATE = 40
 _NOBODY = frozenset({
     "admin", "administrator", "webadmin", "webmaster", "author", "autor", "auteur", "unknown",
     "anonymous", "anonym", "guest", "null", "none", "undefined", "user", "root", "updated",
-    "posted", "published", "editor", "writer", "by", "von", "par", "por",
+    "posted", "published", "editor", "writer", "by", "von", "par", "por", "share", "print",
+    "comments", "follow", "subscribe", "search", "menu", "login", "home", "news",
 })  # fmt: skip
 _LABELS = frozenset({"no author", "last updated", "last modified", "guest author", "not specified"})
 _ROLE = re.compile(
@@ -94,6 +98,9 @@ _CHINESE_NAME = re.compile(
     r"郝孔邵史毛常万萬顾顧赖賴武康贺賀严嚴尹钱錢施牛洪龚龔汤湯陶黎温溫莫易樊乔喬文安殷颜顏庄莊章鲁鲁倪庞龐邢俞翟蓝藍聂聶齐齊向申葛柴伍覃骆关關焦柳"
     r"欧歐祝纪紀尚毕畢耿芦左季管符辛苗詹曲靳祁路涂兰蘭甘裴梅童翁霍游阮尤岳柯牟滕谷舒卜成饶饒宁寧凌盛查单單冉鲍鮑华華包屈房喻解蒲卫衛简簡时時连連])"
     r"·?[\u4e00-\u9fff]{1,2}"
+)
+_KOREAN_NAME = re.compile(
+    "[김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염추도소석선설마길][가-힣]{2}"
 )
 _MAX_LENGTH = 80
 _MAX_NAMES = 20
@@ -166,6 +173,8 @@ def is_joint(text: str) -> bool:
     """Return whether *text* only separates two names: "and", ","."""
     if text.strip() in {"|", "•", "with"}:
         return False
+    if text.strip() in {",", "，", "،"}:
+        return True
     text = f" {text.strip(',')} "
     joint = _SEPARATOR.match(f"{text}X Y") if len(text) <= _MAX_JOINT + 2 else None
     return joint is not None and joint.end() == len(text)
@@ -189,7 +198,8 @@ def _names(text: str) -> Iterator[str]:
     found = [
         _SIGN.sub("", " ".join(name.strip(" ,;:-–—|").split()))
         for part in _SEPARATOR.split(text)
-        for name in _split_at_commas(_SIGN.sub("", part.strip()))
+        for listed in _split_at_commas(_SIGN.sub("", part.strip()))
+        for name in _split_at_blanks(listed)
     ]
     people = [name for name in found if not is_role(name)]
     yield from people if any(people) else found
@@ -199,6 +209,13 @@ def is_role(text: str) -> bool:
     """Return whether *text* is the role of an author: "Transport Reporter"."""
     last = text.rpartition(" ")[2]
     return _ROLE.fullmatch(last) is not None or _ROLE.fullmatch(text.partition(" ")[0]) is not None
+
+
+def _split_at_blanks(text: str) -> list[str]:
+    """Return the Chinese or Korean names in *text*, which blanks separate."""
+    names = text.split()
+    known = all(_CHINESE_NAME.fullmatch(name) or _KOREAN_NAME.fullmatch(name) for name in names)
+    return names if len(names) > 1 and known else [text]
 
 
 def _may_be_another(part: str) -> bool:

@@ -58,9 +58,15 @@ _AUTHOR_PAGE = re.compile(
     r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter)[a-z]{0,3}(?:/|\.\w+\?|-)[^/?#]"
     r"|[?&]author="
 )
+_NO_PERSON = re.compile(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings|list|all)\b")
 # Pages of other people, too: the address must name the author.
 _PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{2,}")
+# "By", which is part of names in other languages.
+_LOCAL_BY = {
+    language: re.compile(rf"^\s*{word}\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
+    for language, word in {"ca": "Per", "ro": "De", "vi": "Theo"}.items()
+}
 
 
 class _Name(NamedTuple):
@@ -112,7 +118,7 @@ def find_byline(
     """
     found = [
         name
-        for name in _names(document, start)
+        for name in _names(document, start, language)
         if name.source != "class" or may_be_name(name.names[0], language)
     ]
     if not found:
@@ -136,7 +142,7 @@ def _is_weak(name: _Name) -> bool:
     return name.source == "class" and " " not in only and only.lower() != only.upper()
 
 
-def _names(document: Document, start: int) -> Iterator[_Name]:
+def _names(document: Document, start: int, language: str | None) -> Iterator[_Name]:
     """Yield the marked names around *start* in document order, those after the title first."""
     rows = document.shown_rows
     middle = bisect_left(rows, start)
@@ -144,24 +150,28 @@ def _names(document: Document, start: int) -> Iterator[_Name]:
         *range(middle, min(middle + _NODES_AFTER, len(rows))),
         *range(max(0, middle - _NODES_BEFORE), middle),
     ]
+    local_by = _LOCAL_BY.get((language or "").partition("-")[0])
     after_by = after_name = False
     for position in positions:
         text = document.text[rows[position]]
+        if local_by:
+            text = local_by.sub("By ", text, count=1)
         introduces = (is_by(text) and _may_introduce(document, rows[position])) or (
             after_name and is_joint(text)
         )
         name = None
         if not introduces and len(text) <= _MAX_TEXT:
-            name = _name(document, position, after_by=after_by)
+            name = _name(document, position, text, after_by=after_by)
         if name is not None:
             yield name
         after_by, after_name = introduces, name is not None and name.source == "byline"
 
 
-def _name(document: Document, position: int, *, after_by: bool) -> _Name | None:
+def _name(document: Document, position: int, text: str, *, after_by: bool) -> _Name | None:
     """Return the marked names in a text node; with *after_by*, the text before it is "By"."""
     row = document.shown_rows[position]
-    text = without_brackets(_without_date(document.text[row]))
+    head, _, last = text.rstrip().rpartition(" ")
+    text = without_brackets(_without_date(head if head and "@" in last else text))
     is_label = BY.match(text) and _may_introduce(document, row)
     is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text)
     source = "byline" if is_byline else _source(document, row)
@@ -240,6 +250,8 @@ def _role(classes: str, identifier: str) -> tuple[bool, bool]:
 
 
 def _is_author_page(address: str, text: str) -> bool:
+    if _NO_PERSON.search(address.lower()):
+        return False
     if _AUTHOR_PAGE.search(address.lower()):
         return True
     page = _PERSON_PAGE.search(address)

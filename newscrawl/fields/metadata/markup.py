@@ -22,6 +22,8 @@ _NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 _ABSOLUTE = re.compile(
     r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?(?:\?[\w%~,;=&+.-]+)?"
 )
+# Properties whose values are other works, with authors and dates of their own.
+_OTHER_WORKS = frozenset({"citation", "comment", "haspart", "isbasedon", "mentions", "review"})
 # Limits the cost of hostile pages.
 _MAX_ITEMS = 300
 _MAX_TEXTS = 100
@@ -44,7 +46,9 @@ class Markup:
     items: dict[str, list[Statement]] = field(default_factory=dict)
     #: links with ``rel=author``
     author_links: list[Statement] = field(default_factory=list)
-    #: links with ``rel=tag``
+    #: links with ``rel=category``, to sections
+    category_links: list[Statement] = field(default_factory=list)
+    #: other links with ``rel=tag``
     tag_links: list[Statement] = field(default_factory=list)
     #: images in ``figure`` elements, or with an ``itemprop``
     images: list[Statement] = field(default_factory=list)
@@ -75,8 +79,12 @@ def read_markup(
     With *is_read*, only meta elements are read for whose name in lower case it returns True.
     """
     markup = Markup(base=url)
-    items = 0
+    items = cited = 0
     for statement in document.statements:
+        if statement.row < cited:
+            continue
+        if statement.get("itemprop").lower() in _OTHER_WORKS:
+            cited = document.end[statement.row]
         if statement.tag == "meta":
             _read_meta(markup.meta, statement.attributes, is_read)
             continue
@@ -137,6 +145,11 @@ def instant_of(element: Statement) -> str:
 
 
 def _read_link(markup: Markup, relations: list[str], link: Statement) -> None:
-    for relation, links in (("author", markup.author_links), ("tag", markup.tag_links)):
+    for relation, links in (
+        ("author", markup.author_links),
+        ("category", markup.category_links),
+        ("tag", markup.tag_links),
+    ):
         if relation in relations and len(links) < _MAX_ITEMS:
             links.append(link)
+            return

@@ -102,10 +102,17 @@ CONFIDENCE = {
     },
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
     "site_name": {"json-ld": 0.93, "meta": 0.95, "title": 0.95},
-    "section": {"json-ld": 0.9, "meta": 0.92, "microdata": 0.85, "breadcrumbs": 0.85},
-    "tags": {"json-ld": 0.85, "meta": 0.85, "microdata": 0.8, "rel": 0.85},
+    "section": {
+        "json-ld": 0.9,
+        "meta": 0.92,
+        "microdata": 0.85,
+        "breadcrumbs": 0.85,
+        "rel": 0.85,
+        "links": 0.8,
+    },
+    "tags": {"json-ld": 0.85, "meta": 0.85, "microdata": 0.8, "rel": 0.85, "links": 0.8},
     "image": {"json-ld": 0.95, "meta": 0.93, "microdata": 0.85},
-    "breadcrumbs": {"json-ld": 0.95, "microdata": 0.9},
+    "breadcrumbs": {"json-ld": 0.95, "microdata": 0.9, "links": 0.85},
 }
 """Confidence by field and kind of source: measured for authors, set by hand for the others."""
 

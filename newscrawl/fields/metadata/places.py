@@ -32,9 +32,9 @@ _MODIFIED = re.compile(
     r"|ultim[oa] (?:aggiornamento|modifica)|modificat[oa]?|bijgewerkt|gewijzigd|laatste (?:wijziging|update)"
     r"|uppdaterad|senast ändrad|ändrad|opdateret|oppdatert|sist endret|endret|päivitetty|muokattu|frissítve"
     r"|módosítva|zaktualizowan[oa]|aktualizacja|ostatnia (?:zmiana|modyfikacja)|aktualizováno|aktualizace|upraveno"
-    r"|aktualizované|actualizat|обновлен[оа]|изменен[оа]|оновлен[оа]|отредактировано|ενημερώθηκε|τελευταία ενημέρωση"
+    r"|aktualizované|actualit?zat|ažurirano|atnaujin|atjaun|uuendatud|muudetud|обновлен[оа]|обновено|изменен[оа]|оновлен[оа]|отредактировано|ενημερώθηκε|τελευταία ενημέρωση"
     r"|güncellen(?:me|di)|güncelleme|diperbarui|kemas ?kini|cập nhật|最終更新|更新(?:日|于|於|时间|時間)?|修改|수정|업데이트"
-    r"|최종|آخر تحديث|تحديث|به ?روز ?رسانی|עודכן|अपडेट|সংশোধিত|อัปเดต|แก้ไข"
+    r"|최종|آخر تحديث|تحديث|به[ \u200c]?روز[ \u200c]?رسانی|עודכן|अपडेट|আপডেট|সংশোধিত|อัปเดต|แก้ไข"
 )
 _OTHER = re.compile(
     r"member since|joined|registriert|mitglied seit|membre depuis|inscrit|miembro desde|registrad[oa]|iscritto"

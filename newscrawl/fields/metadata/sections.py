@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.jsonld import JsonObject, as_list
 from newscrawl.fields.metadata.markup import text_of
 from newscrawl.fields.metadata.structured_data import (
@@ -40,8 +42,25 @@ _PARTS = re.compile(r"\s+[|·•:»–—-]+\s+|:\s+")
 _SEPARATORS = (",", ";", "|", "、", "，")
 # "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
 _MACHINE_TAG = re.compile(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
+# Elements of links to tags, parents and sections, by one of their classes.
+_MARKED = {
+    "tags": re.compile(
+        r"(?:[a-z_-]*[-_])?(?:tags|tag[-_]?(?:list|links)|keywords)(?:[-_](?:list|links|items|container|wrapper))?"
+        r"|(?:entry|post|article|story)[-_]?tag"
+    ),
+    "breadcrumbs": re.compile(
+        r"[a-z_-]*bread-?crumbs?(?:[-_](?:list|nav|trail|container|wrapper))?"
+    ),
+    "section": re.compile(
+        r"cat-links|(?:entry|post|article|story)[-_](?:category|categories|section|kicker)"
+    ),
+}
+_SITE_PARTS = frozenset({"aside", "footer", "nav"})
+_MAX_LEVELS = 20
+# Characters of such an element.
+_MAX_MARKED = 600
 # The default of WordPress.
-_NO_SECTION = frozenset({"uncategorized", "uncategorised"})
+_NO_SECTION = frozenset({"uncategorized", "uncategorised", "home", "homepage", "startseite"})
 _MAX_TAG_LENGTH = 80
 _MAX_SECTION_LENGTH = 60
 _MAX_TAGS = 100
@@ -93,7 +112,12 @@ def breadcrumbs(
     *titles* are the titles that the page states.
     """
     pages = {_address(address) for address in (url, *data.markup.canonical[:1]) if address}
-    for source, trail in (("json-ld", _json_ld_trail(data)), ("microdata", _microdata_trail(data))):
+    shown = (Breadcrumb(text, address) for text, address in _marked_links(data, "breadcrumbs"))
+    for source, trail in (
+        ("json-ld", _json_ld_trail(data)),
+        ("microdata", _microdata_trail(data)),
+        ("links", shown),
+    ):
         crumbs = list(islice(trail, MAX_VALUES))
         last = crumbs[-1] if crumbs else None
         if last and (_address(last.url) in pages or _is_title(last, titles)):
@@ -131,6 +155,8 @@ def section(
         *data.metas(SECTION_META[1:]),
         *(StatedText(data.item_text(item), "microdata") for item in data.items("articlesection")),
         *(StatedText(crumb.name, "breadcrumbs") for crumb in _below_home(trail, url)),
+        *(StatedText(data.item_text(link), "rel") for link in data.markup.category_links[:1]),
+        *(StatedText(text, "links") for text, _ in _marked_links(data, "section")),
     ]
     return next((name for name in stated if _is_section(name.text)), None)
 
@@ -149,8 +175,29 @@ def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
             yield "json-ld", data.json_ld_names(data.article.get("keywords"))
             yield "microdata", [data.item_text(item) for item in data.items("keywords")]
             yield "rel", [text_of(data.document, link) for link in data.markup.tag_links]
+            yield "links", [text for text, _ in _marked_links(data, "tags")]
         if name in data.markup.meta:
             yield f"meta:{name}", data.markup.meta[name]
+
+
+def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | None]]:
+    """Yield text and address of the links in the first element with a class of *name*."""
+    document, address_of = data.document, data.document.attributes["href"].get
+    for row, classes in document.attributes["class"].items():
+        if not _is_marked(classes, name) or not 0 < document.chars(row) <= _MAX_MARKED:
+            continue
+        above = (document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS))
+        links = rows_between(document.rows_of("a"), row, document.end[row])[:MAX_VALUES]
+        if links and (name == "breadcrumbs" or _SITE_PARTS.isdisjoint(above)):
+            for link in links:
+                if text := clean_text(document.shown_text(link)):
+                    yield text, _absolute(data, address_of(link))
+            return
+
+
+@lru_cache(maxsize=4096)
+def _is_marked(classes: str, name: str) -> bool:
+    return any(map(_MARKED[name].fullmatch, classes.lower().split()))
 
 
 def _clean_tags(texts: list[str]) -> tuple[str, ...]:

@@ -27,7 +27,8 @@ MAX_LENGTH = 100
 ZONE_HOURS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
-    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3,
+    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3, "МСК": 3,
+    "WIB": 7, "WITA": 8, "WIT": 9,
 }  # fmt: skip
 """UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings."""
 
