@@ -22,8 +22,8 @@ DEFAULTS: dict[str, Any] = {
     # --- Extraction: NewsExtractPipeline ---
     # Formats of the body besides text: "markdown" and "html".
     "NEWSCRAWL_BODY_FORMATS": [],
-    # Parts of the body besides paragraphs and headings. Also available: captions and tables.
-    "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes"],
+    # Parts of the body besides paragraphs and headings. Also available: captions.
+    "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes", "tables"],
     # Item field with the charset of the Content-Type header, if known.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
     # Article field -> function or its import path, applied to the value before it is written to an

@@ -18,7 +18,12 @@ from newscrawl.body.blocks import (
     find_blocks,
     find_prose_blocks,
 )
-from newscrawl.body.companions import with_companions, with_neighbours, with_nested_tags
+from newscrawl.body.companions import (
+    with_companions,
+    with_neighbours,
+    with_nested_tags,
+    without_copies,
+)
 from newscrawl.body.context_features import CONTEXT_FEATURES, context_columns
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
@@ -153,6 +158,7 @@ def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoic
     nested = with_nested_tags(document, blocks, places, features)
     selected = with_companions(nested, probabilities, best)
     chosen = with_neighbours(document, blocks, places, probabilities, selected)
+    chosen = without_copies(document, blocks, chosen)
     rows = [row for place in chosen for row in blocks.rows[place]]
     return BlockChoice(rows, expected, probabilities, best, selected)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import groupby
+from itertools import groupby, islice
 from math import log2
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
-from newscrawl.body.blocks import find_prose_blocks
+from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.excluded_regions import heading_row
 from newscrawl.body.parts import is_embed
 
@@ -28,9 +28,6 @@ MIN_LINK_LIST_PROBABILITY = 0.4
 """Mean probability of its items from which a list with links belongs to the body."""
 MIN_LINK_LIST_DENSITY = 0.1
 """Mean link density of its items from which a list is one with links."""
-MIN_PRODUCT_LISTS = 5
-"""Number of lists with links among selected blocks from which all belong to the body: related
-articles come in one or two lists, offers by shop in many."""
 MIN_LAST_PROBABILITY = 0.035
 """Probability from which prose right after the body can be its end."""
 MIN_RUN_PROBABILITY = 0.36
@@ -44,9 +41,25 @@ _MIN_LOOSE = 20
 _MAX_LABEL = 40
 _MIN_INTRODUCTION = 38
 _MAX_LAST = 3
-_HOLDERS = {"li": ITEM_CODE, "dd": ITEM_CODE, "blockquote": QUOTE_CODE, "pre": CODE_CODE}
+_HOLDERS = {
+    "li": ITEM_CODE,
+    "dd": ITEM_CODE,
+    "dt": ITEM_CODE,
+    "blockquote": QUOTE_CODE,
+    "pre": CODE_CODE,
+}
+_ENTRIES = frozenset({"article", "div", "li", "section"})
+_MIN_ENTRIES = 3
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_MIN_LINK_SHARE = 0.9
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
+_CLAIM = re.compile(
+    r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
+    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權]所有|無断転載|무단 ?전재"
+    r"|may not be (?:published|reproduced|copied)",
+    re.IGNORECASE,
+)
+_MAX_CLAIM, _MIN_BEFORE_NOTICE = 600, 3
 _COLONS = (":", "：")
 
 
@@ -148,13 +161,11 @@ def _accepted_lists(
         for start, end in lists
         if fmean(features["link_density"][start:end]) >= MIN_LINK_LIST_DENSITY
     }
-    are_products = len(link_lists) >= MIN_PRODUCT_LISTS
-    link_threshold = 0.0 if are_products else MIN_LINK_LIST_PROBABILITY
     return [
         (start, end)
         for start, end in lists
         if fmean(probabilities[start:end])
-        >= (link_threshold if (start, end) in link_lists else MIN_COMPANION_PROBABILITY)
+        >= (MIN_LINK_LIST_PROBABILITY if (start, end) in link_lists else MIN_COMPANION_PROBABILITY)
     ]
 
 
@@ -192,6 +203,8 @@ def with_neighbours(
         home = homes.most_common(1)[0][0]
         _add_between(document, blocks, accepted, home)
         _add_last(document, blocks, accepted, home, probability, prose)
+    _add_last_entry(document, blocks, accepted)
+    _remove_notices(document, blocks, accepted)
     _remove_labels(document, blocks, accepted)
     return sorted(accepted)
 
@@ -262,6 +275,33 @@ def _add_last(  # noqa: PLR0917
         accepted.update(inside)
 
 
+def _add_last_entry(document: Document, blocks: Blocks, accepted: set[int]) -> None:
+    """Accept the last entry of a list, or of a live blog, if parts of all others are accepted."""
+    tag, parent, end = document.tag, document.parent, document.end
+    owner = blocks.owner[max(accepted)]
+    for entry in islice((owner, *document.ancestors(owner)), _MAX_LEVELS):
+        following = end[entry]
+        if tag[entry] in _ENTRIES and following < end[parent[entry]] and following < len(document):
+            break
+    else:
+        return
+    is_last = tag[following] == tag[entry] and not any(
+        parent[row] == parent[entry] for row in range(end[following], end[parent[entry]])
+    )
+    before = {
+        _child_of(document, parent[entry], blocks.owner[place])
+        for place in accepted
+        if parent[entry] < blocks.owner[place] < following
+    }
+    if is_last and len(before) >= _MIN_ENTRIES and not document.link_chars(following):
+        inside = [
+            place
+            for place in range(max(accepted) + 1, len(blocks))
+            if blocks.rows[place][0] < end[following]
+        ]
+        accepted.update(blocks_with_same_markup(document, blocks, accepted, inside))
+
+
 def _is_plain_heading(document: Document, row: int) -> bool:
     return document.tag[row] in _HEADINGS and not document.link_chars(row)
 
@@ -284,15 +324,61 @@ def _child_of(document: Document, home: int, row: int) -> int:
     return row
 
 
+def without_copies(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
+    """Return *places* without long blocks that repeat one in a container of another name.
+
+    Pages have a second copy for other widths of the screen, for mail or for print.
+    """
+    sizes = blocks.chars(document, places)
+    if len(set(sizes)) == len(sizes):  # the common case
+        return places
+    containers: dict[str, str] = {}
+    kept = []
+    for place, size in zip(places, sizes, strict=True):
+        if size >= MIN_LONG:
+            container = _container_name(document, blocks.owner[place])
+            first = containers.setdefault(_text(document, blocks, place), container)
+            if container != first:
+                continue
+        kept.append(place)
+    return kept
+
+
+def _container_name(document: Document, row: int) -> str:
+    """Return class and id of the closest ancestor that has one."""
+    classes, ids = document.attributes["class"], document.attributes["id"]
+    names = (f"{classes.get(above, '')}#{ids.get(above, '')}" for above in document.ancestors(row))
+    return next((name for name in names if name != "#"), "")
+
+
+def _remove_notices(document: Document, blocks: Blocks, accepted: set[int]) -> None:
+    """Remove copyright notices at the end."""
+    while len(accepted) > _MIN_BEFORE_NOTICE:
+        text = _text(document, blocks, max(accepted))
+        if len(text) > _MAX_CLAIM or not _CLAIM.search(text):
+            break
+        accepted.discard(max(accepted))
+
+
 def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
-    """Remove labels of lists that are left out."""
+    """Remove labels of lists and links that are left out."""
     for place in sorted(accepted):
         text = _text(document, blocks, place)
         if (
             len(text) <= _MAX_LABEL
             and text.endswith(_COLONS)
             and place + 1 < len(blocks)
-            and place + 1 not in accepted
-            and document.tag[blocks.owner[place + 1]] in {"a", "li"}
+            and _is_left_out(document, blocks, place + 1, accepted)
         ):
             accepted.discard(place)
+
+
+def _is_left_out(
+    document: Document, blocks: Blocks, place: int, accepted: AbstractSet[int]
+) -> bool:
+    """Return whether a block is an item that is not *accepted*, or a link, which is boilerplate."""
+    if document.tag[blocks.owner[place]] == "li":
+        return place not in accepted
+    first, last = blocks.rows[place][0], blocks.rows[place][-1]
+    links = document.link_chars_before
+    return links[last + 1] - links[first] >= _MIN_LINK_SHARE * blocks.chars(document, [place])[0]

@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
-from newscrawl.body.parts import is_data_table
+from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.compiled import compiled
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
@@ -57,6 +57,9 @@ MIN_ARTICLE_CHARS = 1000
 """Weighted characters outside of links from which the end of an ``article`` element is that of the
 article."""
 
+MIN_LEAD_CHARS = 400
+"""The same for an ``article`` before others of this length."""
+
 MIN_HIDDEN_CHARS = 800
 """Characters of hidden paragraphs from which they may be the article."""
 MIN_HIDDEN_RATIO = 1.5
@@ -68,6 +71,7 @@ _MIN_LONG_CHARS = 80
 # Script data and templates with placeholders.
 _DATA = re.compile(r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\w\(\)|</|[{};]\s*[\w.]+\s*[=:{(]""")
 _COPY_PREFIX = 40
+_HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
 )
@@ -132,9 +136,27 @@ def end_of_article(document: Document, heading: int | None) -> int:
     """
     if heading is not None:
         article = _article_around(document, heading) or _article_below(document, heading)
-        if article and prose(document, article, document.end[article]) >= MIN_ARTICLE_CHARS:
+        size = prose(document, article, document.end[article]) if article else 0.0
+        if article and (
+            size >= MIN_ARTICLE_CHARS
+            or (size >= MIN_LEAD_CHARS and _stories_follow(document, article))
+        ):
             return document.end[article]
     return len(document)
+
+
+def _stories_follow(document: Document, article: int) -> bool:
+    """Return whether all siblings after *article* are stories, with a heading and much prose each."""
+    stories = [
+        row
+        for row in elements_in(document, document.parent[article], "article")
+        if row > article and document.parent[row] == document.parent[article]
+    ]
+    return bool(stories) and all(
+        prose(document, row, document.end[row]) >= MIN_LEAD_CHARS
+        and not _HEADINGS.isdisjoint(document.tag[row : document.end[row]])
+        for row in stories
+    )
 
 
 def _article_around(document: Document, heading: int) -> int | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Part = Literal["captions", "code", "definitions", "embeds", "lists", "quotes", "tables"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-DEFAULT_PARTS: frozenset[Part] = frozenset({"code", "definitions", "embeds", "lists", "quotes"})
+DEFAULT_PARTS: frozenset[Part] = frozenset(PARTS) - {"captions"}
 """Parts that are included by default."""
 
 CAPTION_TAGS = frozenset({"figcaption", "figure"})
@@ -36,6 +36,8 @@ _EMBED = re.compile(
 """Classes of the embed code of social networks."""
 _MAX_PART_SHARE = 0.5
 """Share of the text up to which a part is left out; larger lists and tables are page layout."""
+_ASIDES = frozenset({"aside", "footer", "nav"})
+_MIN_TABLE_ROWS, _MAX_TABLE_LINK_DENSITY = 3, 0.5
 _MIN_PROSE_CELL = 80
 """Mean weighted characters of a cell from which it is prose."""
 
@@ -68,6 +70,17 @@ def is_data_table(document: Document, row: int) -> bool:
         full > 1
         and 2 * full >= len(in_row)
         and document.chars(row) < _MIN_PROSE_CELL * in_row.total()
+    )
+
+
+def _has_own_data(document: Document, row: int) -> bool:
+    """Return whether the ``table`` at *row* is no box of two rows, list of links or pictures, or aside."""
+    rows, images = (len(elements_in(document, row, tag)) for tag in ("tr", "img"))
+    return (
+        rows >= _MIN_TABLE_ROWS
+        and images < rows
+        and document.link_density(row) < _MAX_TABLE_LINK_DENSITY
+        and not any(document.tag[above] in _ASIDES for above in document.ancestors(row))
     )
 
 
@@ -123,16 +136,6 @@ def _outermost(document: Document, rows: Iterable[int]) -> Iterator[int]:
             yield row
 
 
-def with_dominant_tables(
-    document: Document, roots: Sequence[int], parts: frozenset[Part]
-) -> frozenset[Part]:
-    """Return *parts* with tables if those in and after *roots* have more text than *roots*."""
-    tables = () if "tables" in parts or not roots else _tables_of(document, roots)
-    if tables and sum(map(document.chars, tables)) > sum(map(document.chars, roots)):
-        return parts | {"tables"}
-    return parts
-
-
 def _tables_of(document: Document, roots: Sequence[int]) -> list[int]:
     """Return the data tables between *roots*, and those after them without text in between."""
     before, end = document.chars_before, document.end
@@ -158,7 +161,9 @@ def with_captions_and_tables(
         first = roots[0] if start is None else min(start, roots[0])
         added += [row for row in document.rows_of("figcaption") if first <= row < roots[-1]]
     if roots and "tables" in parts:
-        added += _tables_of(document, roots)
+        tables = _tables_of(document, roots)
+        is_table = sum(map(document.chars, tables)) > sum(map(document.chars, roots))
+        added += [row for row in tables if is_table or _has_own_data(document, row)]
     if not added:
         return list(roots)
     inside = cast_votes(document.end, [roots])

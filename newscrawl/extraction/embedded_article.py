@@ -253,7 +253,8 @@ class _DataReader:
         parts = value if isinstance(value, list) else [value]
         paragraphs = [text for part in parts if (text := _plain(self._text(part)))]
         text = "\n\n".join(paragraphs)
-        return "" if len(_CODE.findall(text)) > _MAX_CODE_SHARE * len(text) else text
+        is_code = text.startswith('{"') or len(_CODE.findall(text)) > _MAX_CODE_SHARE * len(text)
+        return "" if is_code else text
 
     def _text(self, value: Any, depth: int = _MAX_DEPTH) -> str:
         """Return the text of a rich text value: a string, an object or a list of either."""

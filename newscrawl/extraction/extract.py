@@ -10,7 +10,6 @@ from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.parts import (
     rows_of_excluded_parts,
     with_captions_and_tables,
-    with_dominant_tables,
 )
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
@@ -201,11 +200,10 @@ def _select_body(
             captions="captions" in options.parts,
             selected=selected,
         )
-    parts = with_dominant_tables(document, roots, options.parts)
     if not whole:
-        skipped |= rows_of_excluded_parts(document, roots, parts)
+        skipped |= rows_of_excluded_parts(document, roots, options.parts)
     start = title.row if title is not None else None
-    roots = with_captions_and_tables(document, roots, start, parts)
+    roots = with_captions_and_tables(document, roots, start, options.parts)
     _set_body(article, page, result._replace(roots=roots, skipped=skipped), options)
     if not article.body:  # everything looks like boilerplate
         doubtful = Evidence(result.evidence.source, DOUBTFUL_CONFIDENCE)

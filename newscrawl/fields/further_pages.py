@@ -38,6 +38,9 @@ _NUMBERED_PATH: Final = re.compile(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
 )
+_NAME_END: Final = re.compile(r"(?:[-_,.][a-z]{0,8}[-_=]?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE)
+_MIN_STEM: Final = 4
+_PATH: Final = re.compile(r"\s*(?:/|https?:)", re.IGNORECASE)
 _LAST_WORD: Final = re.compile(r"[-_/,.]([^\W\d_]{1,8})$")
 _OTHER_WORD: Final = re.compile(
     r"comments?|image|photo|foto|slide|bild|gallery|galerie", re.IGNORECASE
@@ -74,7 +77,7 @@ def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tu
     except ValueError:  # no address, or one with too many parameters
         return ()
     following, whole = [], []
-    for href, label, is_next in _links(document, roots):
+    for href, label, is_next in _links(document, roots, _stem(url)):
         try:
             target = urljoin(base, href)
             splits = _splits(target)
@@ -113,10 +116,22 @@ def further_pages(urls: Iterable[str]) -> dict[str, str]:
     return {url: story for url, story in found.items() if story != url}
 
 
-def _links(document: Document, roots: Sequence[int]) -> Iterator[tuple[str, str, bool | None]]:
+def _stem(url: str) -> str:
+    """Return the start of the last part of the path of *url*, which its further pages have too.
+
+    It is empty if the part may be a number only.
+    """
+    name = urlsplit(url).path.rstrip("/").rpartition("/")[2]
+    stem = _NAME_END.sub("", name)
+    return stem if len(stem) >= _MIN_STEM and "%" not in stem else ""
+
+
+def _links(
+    document: Document, roots: Sequence[int], stem: str
+) -> Iterator[tuple[str, str, bool | None]]:
     """Yield address and text of links, and whether they are named as leading to the next page.
 
-    None: the head of the page says so.
+    None: the head of the page says so. Links with a path that lacks *stem* are left out.
     """
     named = set()
     for link in document.statements:
@@ -134,6 +149,8 @@ def _links(document: Document, roots: Sequence[int]) -> Iterator[tuple[str, str,
     hrefs = document.attributes["href"]
     for row in document.rows_of("a"):
         if start <= row <= stop + 1 and row in hrefs:
+            if stem not in hrefs[row] and _PATH.match(hrefs[row]):  # the common case
+                continue
             label = squeeze(document.shown_text(row))
             is_named = row in named or any(
                 _NEXT_NAME.search(name) for name in _names(document, row)

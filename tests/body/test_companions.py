@@ -41,6 +41,9 @@ def body(middle: str = "", end: str = "") -> list[str]:
         ("<p>The county has put two documents online for us:</p><ul><li><a href=/p>Pass for all</a><li><a href=/t>Timetable</a></ul>",
          ["The county has put two documents online for us:", "Pass for all", "Timetable"]),
         (f"<p><a href=/x>{PROSE[6]}</a></p>", [PROSE[6]]),
+        ("<p><b>More on this:</b></p><p><a href=/x>Ferry is late again</a></p><p><a href=/y>Ice breaks on the lake</a></p>", []),
+        (f"<dl><dt>Why now?<dd><div>{PROSE[6]}</div><dt>Who pays?<dd>The county.</dl>",
+         ["Why now?", PROSE[6], "Who pays?", "The county."]),
         ("<p>It leans <button>four centimetres</button> to the south, said the engineers of the county.</p>",
          ["It leans four centimetres to the south, said the engineers of the county."]),
         ("<p>It leans <math><mi>x</mi><mo>=</mo><mn>4</mn></math> to the south, said the engineers there.</p>",
@@ -61,6 +64,7 @@ def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
         (f"<section><h2>Background</h2><p>{PROSE[6]}</p></section>", ["Background", PROSE[6]]),
         (f"<div><h3><button aria-controls=a>Why?</button></h3><div id=a hidden><p>{PROSE[6]}</p></div></div>",
          ["Why?", PROSE[6]]),
+        ("<p>© 2026 The Gazette. This material may not be published, broadcast, rewritten or copied.</p>", []),
         ("<p>Read also:</p><ul><li><a href=/c>Ferry is late</a><li><a href=/d>Ice breaks</a></ul>", []),
         ("<div><p>© 2026 The Gazette. This material may not be published, broadcast, rewritten or copied.</p></div>", []),
         ("<div><p>Sign up <a href=/n>here</a> for the newsletter that we send to our readers every day of the week.</p></div>", []),
@@ -69,3 +73,38 @@ def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
 )  # fmt: skip
 def test_parts_after_the_last_paragraph(end: str, texts: list[str]) -> None:
     assert body(end=end) == [*PROSE[:6], *texts]
+
+
+@pytest.mark.parametrize(
+    "entry", ["<li><time>{0}:00</time><h3>Update</h3><p>{1}</p>", "<div class=e><b>{0}:00</b><p>{1}</p></div>"]
+)  # fmt: skip
+def test_last_entry_of_a_live_blog(entry: str) -> None:
+    texts = [
+        "Divers found a second crack near the sill.",
+        "The pumps were switched off at noon.",
+        "A crane from Harrowby has arrived.",
+        "Twelve boats turned round and went back.",
+        "The keeper gave tea to the crews.",
+    ]
+    entries = "".join(entry.format(14 - n, text) for n, text in enumerate(texts))
+    page = f"<title>Lock closed: the day</title><main><h1>Lock closed: the day</h1><p>We report.</p><div>{entries}</div></main>"
+    shown = extract(page + SIDEBAR).body
+    assert [text for text in texts if text not in shown] == []
+
+
+def test_second_copy_for_another_screen_is_left_out() -> None:
+    prose = "".join(f"<p>{text}</p>" for text in PROSE)
+    page = f"<h1>Repairs</h1><div class=desktop>{prose}</div><div class=mobile>{prose}</div>"
+    assert extract(page).body.split("\n\n") == PROSE
+
+
+def test_longer_stories_after_a_short_one_are_left_out() -> None:
+    other = "".join(
+        f"<p>{n}. The swan came back to the market and hissed at the warden and all his helpers for an hour.</p>"
+        for n in range(9)
+    )
+    first = "".join(f"<p>{text}</p>" for text in PROSE[:3])
+    others = f"<article><h2>Swan stops the market</h2>{other}</article>" * 2
+    title = "<title>Repairs will close the bridge | Gazette</title>"
+    page = f"{title}<article><h1>Repairs will close the bridge</h1>{first}</article>{others}"
+    assert extract(page + SIDEBAR).body.split("\n\n") == PROSE[:3]

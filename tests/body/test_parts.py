@@ -98,10 +98,27 @@ def test_default_method_includes_or_excludes_whole_tables():
     first, _, rest = page.html.decode().partition("</p>\n<p>")
     table = f"<table><tr><th>Place<th>Team<th>Points{STANDINGS}</table>"
     html = f"{first}</p>{table}<p>{rest}"
-    assert extract(html, options=ExtractOptions(parts=DEFAULT_PARTS)).body == page.body
-    body = body_of(html, "tables", method=DEFAULT_METHOD)
+    without = ExtractOptions(parts=DEFAULT_PARTS - {"tables"})
+    assert extract(html, options=without).body == page.body
+    body = extract(html).body
     assert "Place Team Points\n\n1 Harbour 41\n\n2 Old Mill 38\n\n3 Eastern Shore 30" in body
     assert all(paragraph in body for paragraph in page.body.split("\n\n"))
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<table><tr><th>Rating<td>7<tr><th>Price<td>high</table>",
+        f"<table>{STANDINGS.replace('<td>', '<td><img src=a.png>')}</table>",
+        "<table>" + "<tr><td><a href=/1>Council sleeps</a><td>Mon" * 4 + "</table>",
+        f"<aside><table>{STANDINGS}</table></aside>",
+    ],
+)
+def test_default_method_leaves_out_boxes(box: str):
+    """Tables of two rows, of pictures or of links, and those next to the story."""
+    page = next(page for page in commented_pages() if page.page == "coral.en.html")
+    first, _, rest = page.html.decode().partition("</p>\n<p>")
+    assert extract(f"{first}</p>{box}<p>{rest}").body == page.body
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,7 @@ SHARED, *ROWS = map(json.loads, CASES.read_text(encoding="utf-8").splitlines())
 
 #: name -> reason
 KNOWN = {
-    "l01-live": "the last entry, of one sentence, is rated below the others",
     "b14-cookie-last": "a consent text without any name reads like the end of a short story",
-    "b16-multi-longer": "the stories after a short one have its markup",
     "g01-lang-wrong": "the declared language is believed",
 }
 
