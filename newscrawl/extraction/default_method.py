@@ -18,6 +18,7 @@ from newscrawl.fields import (
     find_candidates,
     find_headline,
     load_title_model,
+    without_consent,
 )
 from newscrawl.items import Evidence
 
@@ -70,20 +71,21 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     choice = choose_blocks(candidates, models.body)
     if page.trace is not None:
         page.trace.block_candidates, page.trace.block_choice = candidates, choice
+    body_rows = without_consent(document, choice.rows)
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
     stated = page.metadata
     text = find_embedded_article(
         document,
-        choice.rows,
+        body_rows,
         [*(found.text for found in stated.titles), document.title, title.text if title else ""],
         [found.text for found in stated.descriptions],
         [page.url, stated.canonical_url],
     )
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
-    elif not choice.rows:  # the whole page is in excluded regions
+    elif not body_rows:  # the whole page is in excluded regions
         return MethodResult(region, nce_evidence("whole_tree"), title)
-    rows = set(choice.rows)
+    rows = set(body_rows)
     if not options.remove_comments:
         for comments in comment_rows(document):
             rows.update(row for row in document.text_nodes() if row in comments)

@@ -10,7 +10,12 @@ from newscrawl.fields.attributes import TextNodes, evaluated_rows
 from newscrawl.fields.dates.decide import PageDates, PublicationDate, decide, page_dates
 from newscrawl.fields.dates.evidence import DateEvidence, metadata_evidence
 from newscrawl.fields.further_pages import find_further_pages, further_pages
-from newscrawl.fields.kind.barriers import BARRIER_CONFIDENCE, BARRIERS, find_barrier
+from newscrawl.fields.kind.barriers import (
+    BARRIER_CONFIDENCE,
+    BARRIERS,
+    find_barrier,
+    without_consent,
+)
 from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
 from newscrawl.fields.kind.paywall import find_paywall
@@ -71,4 +76,5 @@ __all__ = [
     "stated_body",
     "stated_title",
     "title_rows",
+    "without_consent",
 ]

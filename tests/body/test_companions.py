@@ -92,6 +92,22 @@ def test_last_entry_of_a_live_blog(entry: str) -> None:
     assert [text for text in texts if text not in shown] == []
 
 
+@pytest.mark.parametrize(
+    ("texts", "button"),
+    [
+        (("We and our 143 partners use cookies to store and access personal data like your visit.",
+          "You can withdraw your consent at any time in the settings of your account on this site."), "OK"),
+        (("Wir und unsere 214 Partner verarbeiten personenbezogene Daten und nutzen Cookies auf Ihrem Gerät.",
+          "Sie können Ihre Einwilligung jederzeit in den Einstellungen widerrufen oder widersprechen."), "Ja"),
+    ],
+)  # fmt: skip
+def test_request_for_consent_after_a_short_story(texts: tuple[str, str], button: str) -> None:
+    story, notice = ("".join(f"<p>{text}</p>" for text in part) for part in (PROSE[:3], texts))
+    page = f"<div><h1>Repairs</h1>{story}</div><div id=zz>{notice}<button>{button}</button></div>"
+    assert extract(page).body.split("\n\n") == PROSE[:3]
+    assert extract(f"<h1>Repairs</h1>{story}{notice}").body.split("\n\n") == [*PROSE[:3], *texts]
+
+
 def test_second_copy_for_another_screen_is_left_out() -> None:
     prose = "".join(f"<p>{text}</p>" for text in PROSE)
     page = f"<h1>Repairs</h1><div class=desktop>{prose}</div><div class=mobile>{prose}</div>"

@@ -18,7 +18,6 @@ SHARED, *ROWS = map(json.loads, CASES.read_text(encoding="utf-8").splitlines())
 
 #: name -> reason
 KNOWN = {
-    "b14-cookie-last": "a consent text without any name reads like the end of a short story",
     "g01-lang-wrong": "the declared language is believed",
 }
 

@@ -168,7 +168,8 @@ def test_drops_kinds_that_are_not_kept() -> None:
     assert sorted(found) == sorted(kept)
     assert results.counts("newscrawl/extract/dropped_count/") == {
         "login": 1,  # of its kinds of other pages
-        "not_article": len(made) - len(kept) - 1,
+        "consent": 1,
+        "not_article": len(made) - len(kept) - 2,
     }
     items = [PageItem(url=f"http://a.test/{page.page}", html=page.html) for page in made]
     only = process(*items, NEWSCRAWL_MIN_BODY=0, NEWSCRAWL_KEEP=["live"])

@@ -11,10 +11,11 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
+from newscrawl.document.document import rows_between
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from newscrawl.document.document import Document
 
@@ -87,6 +88,7 @@ _COOKIES: Final = (
 _CONSENT: Final = (
     r"consen[ts]|einwillig|zustimm|toestem|samtyck|samtykk|suostumus|zgod|souhlas|súhlas|hozzájárul|rıza"
     r"|согласи|съгласи|згод|συγκατάθεσ|consimț|privol|nõusolek|sutikim|piekriš|同意|동의|موافق|رضایت|सहमति|ยินยอม|הסכמה"
+    r"|personal data|personenbezogen|données (?:à caractère )?personnel|datos personales|dati personali|dados pessoais"
     r"|privacy|datenschutz|privacid|confidentialit|prywatno|конфиденц|隐私|隱私|プライバシー|개인정보|خصوصي"
 )
 _CONSENT_WORDS: Final = re.compile(f"{_COOKIES}|{_CONSENT}")
@@ -202,6 +204,24 @@ def _is_about_consent(text: str) -> bool:
     """Return whether the lower case *text* has many words about cookies and consent."""
     number = sum(1 for _ in _CONSENT_WORDS.finditer(text))
     return number >= max(2, weighted_length(text) / _CONSENT_DENSITY)
+
+
+def without_consent(document: Document, rows: Sequence[int]) -> Sequence[int]:
+    """Return the text nodes *rows* of a body without a request for consent at its end.
+
+    It is in an element with buttons, apart from the story.
+    """
+    if not rows or _CONSENT_WORDS.search(document.text[rows[-1]].lower()) is None:
+        return rows
+    apart = None
+    for above in document.ancestors(rows[-1]):
+        if above <= rows[0]:
+            break
+        apart = above
+    if apart is None or not rows_between(document.rows_of("button"), apart, document.end[apart]):
+        return rows
+    is_about = _is_about_consent(document.subtree_text(apart).lower())
+    return [row for row in rows if row < apart] if is_about else rows
 
 
 def _shows_input(document: Document) -> bool:
