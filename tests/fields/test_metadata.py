@@ -280,6 +280,7 @@ def test_normalizes_language_tags(text: str, tag: str | None):
         (["Byron Smith"], ["Byron Smith"]),
         (["山田太郎"], ["山田太郎"]),
         (["The Example", "Jo Bond"], ["Jo Bond"]),
+        (["View Profile", "Follow Ada Meyer", "Share"], []),
     ],
 )
 def test_cleans_author_names(texts: list[str], names: list[str]):

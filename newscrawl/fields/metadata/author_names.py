@@ -76,7 +76,10 @@ _NOBODY = frozenset({
     "posted", "published", "editor", "writer", "by", "von", "par", "por", "share", "print",
     "comments", "follow", "subscribe", "search", "menu", "login", "home", "news",
 })  # fmt: skip
-_LABELS = frozenset({"no author", "last updated", "last modified", "guest author", "not specified"})
+_LABEL = re.compile(
+    r"(?:view|read|about|follow|contact|visit|click|no author|last (?:updated|modified)|guest author|not specified)\b",
+    re.IGNORECASE,
+)
 _ROLE = re.compile(
     r"(?:reporter|editor|writer|correspondent|journalist|columnist|producer|contributor|photographer"
     r"|redakteur(?:in)?|korrespondent(?:in)?|journalist(?:in|e)|journaliste|rédact(?:eur|rice)|correspondante?"
@@ -112,12 +115,12 @@ _MAX_LISTED_WORDS = 4
 
 def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[str]:
     """Return the distinct names in *texts*, without "By", signs, URLs, addresses and *not_people*."""
-    excluded = {name.casefold() for name in not_people} | _NOBODY | _LABELS
+    excluded = {name.casefold() for name in not_people} | _NOBODY
     names: dict[str, str] = {}
     for text in texts:
         for name in _names(text):
             key = name.casefold()
-            known = key not in excluded and not is_by(name)
+            known = key not in excluded and not _LABEL.match(name) and not is_by(name)
             if name and len(name) <= _MAX_LENGTH and known and _is_name(name):
                 names.setdefault(key, name)
     return list(islice(names.values(), _MAX_NAMES))
