@@ -52,6 +52,7 @@ _TEXT_KEYS = (
     "text", "value", "html", "content", "rendered", "innerHTML", "data", "body", "paragraph", "basic",
     "articleBody", "children", "nodes", "blocks", "paragraphs", "items", "list_items", "content_elements",
     "components", "elements", "attributes", "attrs", "props", "model", "fields", "document", "json", "root",
+    "childNodes", "textData",
 )  # fmt: skip
 _NO_TEXT = re.compile(
     r"^(?:.*(?:image|img|photo|picture|video|gallery|embed|iframe|related|teaser|advert|promo|newsletter"

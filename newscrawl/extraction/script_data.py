@@ -27,6 +27,8 @@ _DECODER = json.JSONDecoder(strict=False)
 _LITERAL = re.compile(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
 _FUNCTION = re.compile(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
 _ARGUMENTS = re.compile(r"[\s;}]*+\)?+\s*+(?=\()")
+_ANGULAR_MARKS = {"q": '"', "s": "'", "l": "<", "g": ">", "a": "&"}
+_ANGULAR = re.compile("&([qslga]);")
 _STREAM = "__next_f"
 _STREAM_PUSH = re.compile(r"\.push\(\s*(?=\[)")
 _STREAM_ROW = re.compile(rb"([0-9a-f]+):(?:T([0-9a-f]+),)?")
@@ -40,13 +42,19 @@ def script_values(document: Document, wanted: Iterable[str]) -> Iterator[Any]:
         if _STREAM in text:
             stream += _pushed(text)
         elif _MIN_SCRIPT <= len(text) <= _MAX_SCRIPT:
-            yield from parse_json_ld(text) if "json" in attributes.lower() else _literals(text)
+            is_json = "json" in attributes.lower()
+            yield from parse_json_ld(_unescaped(text)) if is_json else _literals(text)
     joined = "".join(stream)
     if any(part in joined for part in wanted):
         yield from _stream_values(joined)
     for value in document.data_attributes():
         if any(part in value for part in wanted):
             yield from parse_json_ld(value)
+
+
+def _unescaped(text: str) -> str:
+    """Return JSON without the escapes of Angular's transfer state."""
+    return _ANGULAR.sub(lambda found: _ANGULAR_MARKS[found[1]], text) if "&q;" in text else text
 
 
 def expanded(value: Any) -> Any:

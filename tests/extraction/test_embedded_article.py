@@ -45,6 +45,13 @@ FORMS = {
     "Draft.js": json.dumps(
         {"blocks": [{"key": "k", "text": text, "type": "unstyled"} for text in STORY]}
     ),
+    "Ricos": [
+        {"type": "PARAGRAPH", "nodes": [{"type": "TEXT", "nodes": [], "textData": {"text": text}}]}
+        for text in STORY
+    ],
+    "DOM": [
+        {"nodeName": "p", "childNodes": [{"nodeName": "#text", "value": text}]} for text in STORY
+    ],
     "Arc": [{"type": "text", "_id": "X1", "content": text} for text in STORY],
     "HTML": "".join(f"<p>{text}</p>\n" for text in STORY),
 }
@@ -166,6 +173,9 @@ SHAPES = {
     "JSON.parse": f"<script>window.S = JSON.parse({json.dumps(json.dumps({'title': TITLE, 'body': HTML}))})"
     "</script>",
     "percent-encoded": f"<script>window.S='{quote(json.dumps({'title': TITLE, 'body': HTML}))}';</script>",
+    "Angular": "<script id=app-state type=application/json>"
+    + json.dumps({"story": {"title": TITLE, "html": HTML}}).replace('"', "&q;").replace("<", "&l;")
+    + "</script>",
     "WordPress": json_script({"post": {"title": {"rendered": TITLE}, "content": {"rendered": HTML}}}),
     "attribute": "<div data-page='"
     + json.dumps({"props": {"story": {"title": TITLE, "body": HTML}}}).replace("'", "&#39;")
