@@ -174,6 +174,7 @@ DEFAULTS: dict[str, Any] = {
     # Hours after publication in which an article is fetched again, at increasing intervals: news
     # are edited mostly on the first day. 0 fetches each article once.
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
+    "NEWSCRAWL_REVISITS": 3,
     # --- Site list: scrapy crawl sitelist ---
     # Extract the newest copy in a web archive of articles that their sites no longer have.
     "NEWSCRAWL_ARCHIVED": False,

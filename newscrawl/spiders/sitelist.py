@@ -24,6 +24,7 @@ from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
+from newscrawl.crawl.history.source_history import Pause
 from newscrawl.crawl.page_download import download_copy, download_page, header_hints
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
@@ -371,9 +372,14 @@ class SitelistSpider(Spider):
                 plan.add_sitemap(entry["url"], depth=depth, timestamp=timestamp)
             listed = []
         certain = listing["kind"] in ("feed", "news")
-        entries = await self._add_articles(plan, response.url, listed, certain=certain)
+        since = target.history.get("fetched_at")
+        entries = await self._add_articles(plan, response.url, listed, certain=certain, since=since)
         cut = limit if listing["left_out"].get("over_limit") else 0
-        self.state.record_listing(plan, target, response, entries, certain=certain, cut=cut)
+        pause = Pause(listing.get("ttl", 0.0), frozenset(listing.get("skip_hours", ())))
+        rolled_over = self.state.record_listing(
+            plan, target, response, entries, certain=certain, cut=cut, pause=pause
+        )
+        self.site_stats.count(plan.site.key, "rolled_over_count", int(rolled_over))
 
     async def _on_page(self, plan: SitePlan, target: Target, response: Response) -> PageItem | None:
         if target.from_site_list:
@@ -440,8 +446,10 @@ class SitelistSpider(Spider):
             for entry in page["articles"] if target.timestamp else ():
                 # Of an archive page.
                 entry["timestamp"] = entry["timestamp"] or target.timestamp
-            before = plan.listed_count
-            entries = await self._add_articles(plan, response.url, page["articles"], depth=depth)
+            before, since = plan.listed_count, target.history.get("fetched_at")
+            entries = await self._add_articles(
+                plan, response.url, page["articles"], depth=depth, since=since
+            )
             if place in ("within", "undated") and plan.listed_count == before:
                 place = "older"
             plan.add_pages(target, page["next"], place)
@@ -481,9 +489,10 @@ class SitelistSpider(Spider):
         *,
         depth: int = 0,
         certain: bool = False,
+        since: float | None = None,
     ) -> ClassifiedEntries:
-        """Add the articles listed at the URL *source* that are due."""
-        entries = await self.state.pages.classify(listed)
+        """Add the articles listed at the URL *source*, last read at *since*, that are due."""
+        entries = await self.state.pages.classify(listed, plan.site.key, since=since)
         added = [plan.add_article(entry, depth=depth, certain=certain) for entry in entries.due]
         known = plan.add_known_pages(entries.known)
         self.site_stats.count(plan.site.key, "discovered_count", sum(added))

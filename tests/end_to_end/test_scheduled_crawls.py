@@ -100,11 +100,12 @@ class Day:
         ]
 
 
-@pytest.fixture(scope="module", params=[6, 24], ids=["morning", "day"])
+@pytest.fixture(scope="module", params=[12, 24], ids=["morning", "day"])
 def day(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Day:
     """Crawl the newsrooms every hour, in the last hour twice."""
     hours: int = request.param
-    with NewsServer(newsrooms(last=hours // 2 - 1)) as server:
+    # The first visit after that of publication is seven to ten hours later.
+    with NewsServer(newsrooms(last=min(hours // 2 - 1, hours - 11))) as server:
         schedule = [*range(hours), hours - 1]
         folder = tmp_path_factory.mktemp("day")
         crawls, log = crawl_hours(folder, server, schedule, NEWSCRAWL_DELETED=True)
@@ -148,13 +149,13 @@ def test_sends_conditional_requests(day: Day, host: str):
     for room, story in day.stories(host):
         statuses = Counter(status for _, status in day.fetches(room.host, story.path))
         assert statuses[200] == 1 + len(story.updates)
-        assert statuses[304] >= 1 or story.published > day.hours - 3
+        assert statuses[304] >= 1 or story.updates or story.published > day.hours - 16
 
 
 def test_fetches_pages_with_wrong_dates_once(day: Day):
     """Wrong lastmod dates are ignored: articles are revisited on their schedule."""
     for room, story in day.stories("flunker.example"):
-        # Hours 0, 1, 3, 7, 15 after publication; with an update 0, 1, 3, 4, 6, 10, 18.
+        # At the first wrong date and after about 8, 14 and 24 hours, sooner after the update.
         assert len(day.fetches(room.host, story.path)) <= (7 if story.updates else 5)
 
 
@@ -175,13 +176,13 @@ def test_polls_silent_feeds_less_often(day: Day):
     """An active feed is polled each hour, a silent one at growing intervals."""
     busy = [hour for hour, _ in day.fetches("kurier.example", "/feed.xml")]
     quiet = [hour for hour, _ in day.fetches(QUIET, "/feed.xml")]
-    published = range(day.hours // 2)
+    published = range(len(list(day.stories("kurier.example"))))
     assert busy[: len(published)] == list(published)
     gaps = [after - before for before, after in pairwise(quiet)]
     assert gaps == sorted(gaps)
     if day.hours == 24:
         assert gaps[-1] >= 4
-        assert sum(hour >= 12 for hour in quiet) <= 3
+        assert sum(hour >= 12 for hour in quiet) <= 4
         assert sum(hour >= 12 for hour in busy) < 12, "it is silent in the evening"
 
 
@@ -196,8 +197,7 @@ def test_gives_up_on_a_page_that_keeps_failing(day: Day):
     """It is requested five times, at growing intervals."""
     room, story = next((r, s) for r, s in day.stories(FAULTY) if s.number == BROKEN)
     hours = [hour for hour, _ in day.fetches(room.host, story.path)]
-    assert hours == [0, 1, 2, 4, 8][: len(hours)]
-    assert len(hours) == (5 if day.hours == 24 else 4)
+    assert hours == [0, 1, 2, 4, 8]
 
 
 def test_does_not_retry_a_page_that_is_gone(day: Day):
@@ -206,8 +206,8 @@ def test_does_not_retry_a_page_that_is_gone(day: Day):
     room, story = stories[GONE]
     items = day.emitted[room.url[:-1] + story.path]
     flags = [(number, item["flags"], bool(item["body"])) for number, item in items]
-    assert flags == [(0, [], True), (1, ["deleted"], False)]
-    assert day.fetches(room.host, story.path) == [(0, 200), (1, 410)]
+    assert flags == [(0, [], True), (7, ["deleted"], False)]
+    assert day.fetches(room.host, story.path) == [(0, 200), (7, 410)]
     room, story = stories[GONE_AT_ONCE]
     assert day.fetches(room.host, story.path) == [(0, 410)]
 

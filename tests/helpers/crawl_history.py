@@ -82,7 +82,7 @@ def target(listed: Any) -> Target:
 
 
 def response(url: str, **headers: str) -> HtmlResponse:
-    return HtmlResponse(url, headers=headers, request=Request(url))
+    return HtmlResponse(url, headers=headers, request=Request(url, meta={"newscrawl_site": SITE}))
 
 
 async def emit(

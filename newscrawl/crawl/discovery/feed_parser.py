@@ -33,6 +33,12 @@ _MAX_TAG: Final = 16 * 1024
 _LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
 _ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
 _ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
+_HINT: Final = re.compile(rb"<(?:\w{1,20}:)?(ttl|updateFrequency)>\s{0,99}(\d{1,6})\s{0,99}</")
+_PERIOD: Final = re.compile(rb"<(?:\w{1,20}:)?updatePeriod>\s{0,99}(\w{5,7})\s{0,99}</")
+_PERIODS: Final = {
+    b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
+}  # fmt: skip
+_HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
 
 def read_feed(
@@ -44,7 +50,8 @@ def read_feed(
 ) -> dict[str, Any]:
     """Return the newest entries of the feed *data*.
 
-    ``kind`` is ``feed`` or ``unknown``; the other keys are those of
+    ``kind`` is ``feed`` or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
+    (:func:`polling_hints`). The other keys are those of
     :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`, *options* those of the
     collector.
     """
@@ -72,7 +79,24 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     language = parsed.feed.get("language")
     for entry in parsed.entries[:MAX_ENTRIES]:
         _add(entries, entry, language)
-    return entries.result("feed" if parsed.get("version") or parsed.entries else "unknown")
+    kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
+    return {**entries.result(kind), **polling_hints(truncated)}
+
+
+def polling_hints(feed: bytes) -> dict[str, Any]:
+    """Return ``ttl``, seconds between two polls of *feed*, and ``skip_hours`` (UTC) without polls.
+
+    By the elements ``ttl`` and ``skipHours`` of RSS, and the module Syndication.
+    """
+    first = _ENTRY.search(feed)
+    head = feed[: min(first.start() if first else len(feed), _MAX_TAG)]
+    numbers = {name: int(number) for name, number in _HINT.findall(head)}
+    period = _PERIOD.search(head)
+    pause = _PERIODS.get(period[1].lower(), 0) if period else 0.0
+    pause /= max(1, numbers.get(b"updateFrequency", 1))
+    skipped = {int(hour) % 24 for hour in _HOUR.findall(head)}
+    hours = sorted(skipped) if b"<skipHours" in head and len(skipped) < 24 else []
+    return {"ttl": max(60.0 * numbers.get(b"ttl", 0), pause), "skip_hours": hours}
 
 
 def _truncate(data: bytes) -> bytes:

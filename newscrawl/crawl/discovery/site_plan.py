@@ -42,6 +42,8 @@ NO_ANSWER = frozenset({"address", "connection", "dns", "robots_unreachable", "ti
 MAX_SITEMAP_DEPTH = 3
 MIN_AFTER = 20
 """Articles changed after the period that are requested in any case."""
+MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
+"""New articles per second that make a known sitemap be read with the feeds."""
 MAX_BARREN_SITEMAPS = 3
 """Sitemaps changed after the period that are read in vain once its articles have been found."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
@@ -62,7 +64,7 @@ class SitePlan:
 
     Their order:
 
-    1. robots.txt and the pages of the site list; if these redirect to another domain, its URLs are
+    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list; if these redirect to another domain, its URLs are
        accepted, too;
     2. feeds and sitemaps of the site list, and feeds that pages link to;
     3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
@@ -237,7 +239,14 @@ class SitePlan:
             self._failing.append(target)
 
     def _queue(self, target: Target) -> None:
-        if target.role == "sitemap" and not target.from_site_list:
+        rate = target.history.get("rate", 0) if self._period.until is None else 0
+        if rate and (
+            target.role == "feed" or (target.role == "sitemap" and rate >= MIN_SITEMAP_RATE)
+        ):
+            # Read before pages, whose links have no dates; sitemaps, which have changes, first.
+            sitemaps = sum(other.role == "sitemap" for other in self._listed)
+            self._listed.insert(0 if target.role == "sitemap" else sitemaps, target)
+        elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
@@ -470,7 +479,7 @@ class SitePlan:
     def _next_target(self) -> Target | None:
         if self._requests + self._extra_requests >= self.budgets.requests:
             return None
-        while self._listed and not self._waits_for_pages(self._listed[0]):
+        while self._listed and not self._waits(self._listed[0]):
             target = self._listed.popleft()
             if target.from_site_list or self._within_budget(target.role):
                 return target
@@ -481,8 +490,16 @@ class SitePlan:
         self._barren += self._within_found
         return self._sitemaps.pop()
 
-    def _waits_for_pages(self, target: Target) -> bool:
-        """Return True while listed pages are in flight, whose domain a listed feed may use."""
+    def _waits(self, target: Target) -> bool:
+        """Return True while *target* waits for a source in flight.
+
+        A listed feed may use the domain of listed pages. Known sources are read one by one: the
+        first that lists an article has the credit.
+        """
+        if target.history.get("rate") and any(
+            other.history.get("rate") for other in self.in_flight.values()
+        ):
+            return True
         is_listing = target.from_site_list and target.role in ("feed", "sitemap")
         return is_listing and any(
             other.from_site_list and other.role == "section" for other in self.in_flight.values()

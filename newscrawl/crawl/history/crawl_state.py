@@ -21,10 +21,12 @@ from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history import schema
+from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.page_history import PageHistory
-from newscrawl.crawl.history.revisit_policy import HOUR, RevisitPolicy
+from newscrawl.crawl.history.revisit_policy import RevisitPolicy
+from newscrawl.crawl.history.site_memory import SiteMemory
 from newscrawl.crawl.history.site_sizes import SiteSizes
-from newscrawl.crawl.history.source_history import SourceHistory
+from newscrawl.crawl.history.source_history import NO_PAUSE, SourceHistory
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.leases import StalledRequest
     from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.schema import SourceRow
+    from newscrawl.crawl.history.source_history import Pause
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +76,7 @@ class CrawlState:
             min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
             max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
             update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
+            revisits=setting(settings, "NEWSCRAWL_REVISITS"),
             max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
         )
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
@@ -80,7 +84,8 @@ class CrawlState:
         self._store, leases = CrawlStore.for_crawler(crawler), LeaseBook.for_crawler(crawler)
         limit = setting(settings, "NEWSCRAWL_STATE_SITE_SIZE")
         self._sizes = sizes = SiteSizes(limit, crawler.stats)
-        self.pages = PageHistory(self._store, leases, policy, sizes, only_new=only_new)
+        memory = SiteMemory.for_crawler(crawler)
+        self.pages = PageHistory(self._store, leases, policy, sizes, memory, only_new=only_new)
         self.sources = SourceHistory(self._store, leases, policy, sizes, only_new=only_new)
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
@@ -173,12 +178,14 @@ class CrawlState:
         depth: int = 0,
         certain: bool = False,
         cut: int = 0,
-    ) -> None:
+        pause: Pause = NO_PAUSE,
+    ) -> bool:
         """Record the entries and sources of *target*, and that it was read.
 
         The latter is written at the end of the request, after everything else. *cut*: the limit
-        that truncated the entries, if any. A *target* fetched as an article is recorded as a page
-        without article.
+        that truncated the entries, if any; *pause*: when the site asks not to poll. A *target*
+        fetched as an article is recorded as a page without article. Returns whether all entries of
+        a known source are new.
         """
         site = plan.site.key
         plan.record_read(target)
@@ -186,11 +193,8 @@ class CrawlState:
         self.sources.record_new(plan)
         if target.role == "article":
             self.pages.record_failure(target, response.request, "not_article")
-            return
-        listed = len(entries.due) + len(entries.known)
-        self.sources.record_read(
-            site, target, response, new=len(entries.new), listed=listed, cut=cut
-        )
+            return False
+        return self.sources.record_read(site, target, response, entries, cut=cut, pause=pause)
 
     def record_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
         """Record that *target* has not changed since the last fetch."""
@@ -210,7 +214,7 @@ class CrawlState:
         if target.role == "article":
             self.pages.record_failure(target, request, reason)
         else:
-            self.sources.record_failure(plan.site.key, target, request)
+            self.sources.record_failure(plan.site.key, target, request, reason)
 
     async def record_stall(self, stalled: StalledRequest) -> None:
         """Record the failure of a request that blocked the run that this one resumes."""
@@ -221,10 +225,11 @@ class CrawlState:
             known, _ = await self.sources.load(site, limit=0)
             source = known.get((role, page_key(url)))
             target = Target(role, url, history=source.history if source else {})
-            self.sources.record_failure(site, target, None)
+            self.sources.record_failure(site, target, None, "stalled")
 
     def close(self) -> None:
-        """Set the stat ``newscrawl/state/next_due``: when the next source is due (ISO 8601)."""
+        """Store the changes of sites; set the stat ``newscrawl/state/next_due`` (ISO 8601)."""
+        self.pages.save()
         if (due := self.sources.next_due) is not None:
             self._stats.set_value(_NEXT_DUE_STAT, _iso(due))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -12,9 +12,16 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.crawl.history import schema
+from newscrawl.crawl.history.change_rates import ChangeRates
 from newscrawl.crawl.history.conditional_requests import validators
-from newscrawl.crawl.history.revisit_policy import EmittedArticle, article_status, due_at
+from newscrawl.crawl.history.revisit_policy import (
+    LATE_VISIT,
+    EmittedArticle,
+    article_status,
+    due_at,
+)
 from newscrawl.crawl.history.schema import PageRow
+from newscrawl.sqlite import checksum
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.revisit_policy import ArticleStatus, RevisitPolicy
+    from newscrawl.crawl.history.site_memory import SiteMemory
     from newscrawl.crawl.history.site_sizes import SiteSizes
     from newscrawl.items import Article
 
@@ -33,6 +41,9 @@ if TYPE_CHECKING:
 
 _DAY: Final = 24 * 3600.0
 _MAX_RECENT: Final = 4096
+#: name in the memory of sites, and time for which it is kept in seconds
+_RATES: Final = "change_rates"
+_RATES_KEPT: Final = 180 * _DAY
 #: characters of a page that says that a story is gone, with status 200
 _MAX_SOFT_404: Final = 600
 #: words of a link, and the largest share of them on a page that is about something else
@@ -53,6 +64,10 @@ class ClassifiedEntries:
     new: list[Entry] = field(default_factory=list)
     #: entries to fetch: new ones and known pages that are due, these with their ``history``
     due: list[Entry] = field(default_factory=list)
+    #: number of known pages that were first listed after the last poll, by another source
+    shared: int = 0
+    #: number of entries of the last day, None if none is dated
+    recent: int | None = None
     #: keys of the other pages
     known: list[str] = field(default_factory=list)
     #: rows for ``PAGE_SEEN``
@@ -85,6 +100,7 @@ class PageHistory:
         leases: LeaseBook,
         policy: RevisitPolicy,
         sizes: SiteSizes,
+        memory: SiteMemory | None,
         *,
         only_new: bool,
     ) -> None:
@@ -92,7 +108,10 @@ class PageHistory:
         self._sizes = sizes
         self._leases = leases
         self._policy = policy
+        self._memory = memory
         self._only_new = only_new
+        #: by site
+        self._rates: defaultdict[str, ChangeRates] = defaultdict(ChangeRates)
         self._visits: dict[str, Visit] = {}
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: OrderedDict[str, EmittedArticle] = OrderedDict()
@@ -106,19 +125,29 @@ class PageHistory:
         *since*: seconds, older pages are ignored; *limit*: maximum number of pages of each kind.
         """
         entries: list[Entry] = []
+        for _, text, _ in await self._memory.find(_RATES, site) if self._memory else ():
+            self._rates[site] = ChangeRates.from_json(text)
         if self._only_new:
             now = clock.now().timestamp()
-            for new, oldest in ((1, since), (0, now - self._policy.update_window)):
+            window = LATE_VISIT * self._policy.update_window
+            for new, oldest in ((1, since), (0, now - window)):
                 args = (site, now, new, oldest, limit)
                 rows = await self._store.read(schema.SELECT_DUE_PAGES, args)
                 entries += [_entry(PageRow(*row)) for row in rows]
         return entries
 
-    async def classify(self, entries: list[Entry]) -> ClassifiedEntries:
-        """Compare *entries* with the history."""
+    async def classify(
+        self, entries: list[Entry], site: str = "", *, since: float | None = None
+    ) -> ClassifiedEntries:
+        """Compare *entries* of *site* with the history.
+
+        *since*: time of the last poll of their source in seconds.
+        """
         result = ClassifiedEntries()
         known = await self._find_pages([entry["key"] for entry in entries])
         now = clock.now().timestamp()
+        if dates := [entry["timestamp"] for entry in entries if entry["timestamp"] is not None]:
+            result.recent = sum(now - _DAY < date <= now for date in dates)
         for entry in entries:
             rows = known.get(entry["key"], [])
             page = next((row for row in rows if row.same_url), None)
@@ -130,7 +159,8 @@ class PageHistory:
             elif not self._only_new:
                 result.due.append(entry)
             else:
-                self._classify_known(result, entry, page, now)
+                result.shared += since is not None and page.first_seen > since
+                self._classify_known(result, entry, page, now, site)
         return result
 
     async def without_articles(self, entries: list[Entry]) -> list[Entry]:
@@ -144,12 +174,13 @@ class PageHistory:
         ]
 
     def _classify_known(
-        self, result: ClassifiedEntries, entry: Entry, page: PageRow, now: float
+        self, result: ClassifiedEntries, entry: Entry, page: PageRow, now: float, site: str
     ) -> None:
         changed = max(filter(None, (entry["changed"], page.changed)), default=None)
-        if self._signals_change(entry, page, now):
+        is_trusted = self._rates[site].trusts_announcements or _is_sampled(page.key)
+        if is_trusted and self._signals_change(entry, page, now):
             result.signals.append((now, changed, now, page.key))
-            result.due.append({**entry, "history": page.history})
+            result.due.append({**entry, "history": {**page.history, "signalled": 1}})
             return
         if now - page.last_seen > _DAY or changed != page.changed:
             result.seen.append((now, changed, page.key))
@@ -161,7 +192,8 @@ class PageHistory:
     def _is_due(self, page: PageRow, now: float) -> bool:
         if page.next_due is None or page.next_due > now:
             return False
-        return page.body_hash is None or now - page.since <= self._policy.update_window
+        window = LATE_VISIT * self._policy.update_window
+        return page.body_hash is None or now - page.since <= window
 
     def _signals_change(self, entry: Entry, page: PageRow, now: float) -> bool:
         """Return True if the listing announces a change that should be checked."""
@@ -212,7 +244,7 @@ class PageHistory:
     def record_fetch(self, target: Target, response: Response) -> None:
         """Record that *target* was passed to the pipelines: without article until they emit one."""
         visit = self._visits[response.url] = Visit.of(target, response)
-        self._write(visit, schema.PAGE_FETCHED, *self._next_visit(target, changed=False))
+        self._write(visit, schema.PAGE_FETCHED, *self._next_visit(target, response.request))
 
     def record_unchanged(self, target: Target, response: Response) -> None:
         """Record that *target* has not changed since it was emitted."""
@@ -222,18 +254,16 @@ class PageHistory:
         """Record that *target* could not be fetched, or that its page has no article."""
         now, history = clock.now().timestamp(), target.history
         digest = bytes.fromhex(history["hash"]) if target.is_revisit else None
-        failures, interval = history.get("failures", 0), history.get("interval")
-        delay: float | None = None
+        failures, due = history.get("failures", 0), None
         if target.is_revisit and reason in GONE:
             status = "gone"
         elif target.is_revisit:  # no retry: the next revisit follows
-            status, (_, interval, _) = "article", self._next_visit(target, changed=False)
-            delay = interval
+            status, (_, due) = "article", self._next_visit(target, request)
         else:
             status, failures = "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
-        due = None if delay is None else due_at(now, delay)
-        row = (status, now, interval, due, failures, digest, target.key)
+            due = None if delay is None else due_at(now, delay)
+        row = (status, now, due, failures, digest, target.key)
         self._leases.write_with_end(request, schema.PAGE_ENDED, [row])
 
     async def record_stall(self, url: str) -> None:
@@ -305,7 +335,7 @@ class PageHistory:
         elif visit.target.is_revisit:  # the old text stays, and is compared with the next one
             self.record_failure(visit.target, visit.request, status)
         else:
-            row = ("known", clock.now().timestamp(), None, None, 0, None, visit.target.key)
+            row = ("known", clock.now().timestamp(), None, 0, None, visit.target.key)
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
 
@@ -313,7 +343,7 @@ class PageHistory:
         """Record that the pages *keys* are further pages of the *story*, a page key."""
         parts = [key for key in keys if key != story]
         now = clock.now().timestamp()
-        rows = [("known", now, None, None, 0, None, key) for key in parts]
+        rows = [("known", now, None, 0, None, key) for key in parts]
         self._leases.write_with_end(request, schema.PAGE_ENDED, rows)
         aliases = [(key, story, True) for key in parts]
         self._leases.write_with_end(request, schema.INSERT_ALIAS, aliases)
@@ -355,8 +385,9 @@ class PageHistory:
         for key, same_url in urls.items():
             self._add_recent(key, EmittedArticle(visit.target.key, digest, same_url))
         self._add_aliases(visit, urls)
-        now, interval, due = self._next_visit(visit.target, changed=changed)
-        row = (now, *visit.validators, digest, length, interval, due)
+        self._learn(visit, changed=changed)
+        now, due = self._next_visit(visit.target, visit.request, changed=changed)
+        row = (now, *visit.validators, digest, length, int(changed), due)
         self._write(visit, schema.PAGE_EMITTED, *row)
 
     def _add_aliases(self, visit: Visit, urls: dict[str, bool]) -> None:
@@ -370,17 +401,44 @@ class PageHistory:
             self._recent.popitem(last=False)
 
     def _record_unchanged(self, visit: Visit) -> None:
-        now, interval, due = self._next_visit(visit.target, changed=False)
-        self._write(visit, schema.PAGE_UNCHANGED, now, *visit.validators, interval, due)
+        self._learn(visit, changed=False)
+        now, due = self._next_visit(visit.target, visit.request)
+        self._write(visit, schema.PAGE_UNCHANGED, now, *visit.validators, due)
+
+    def _learn(self, visit: Visit, *, changed: bool) -> None:
+        """Add a visit to what is known of the changes of its site."""
+        history = visit.target.history
+        if not visit.target.is_revisit or "fetched_at" not in history:
+            return
+        rates, since = self._rates[_site_of(visit.request)], history["since"]
+        if "updates" in history:
+            rates.followed += 1
+            rates.repeated += changed
+        age = clock.now().timestamp() - since
+        if history.get("signalled"):
+            rates.record_announcement(age, changed=changed)
+        else:
+            rates.record_visit(max(0.0, history["fetched_at"] - since), age, changed=changed)
 
     def _next_visit(
-        self, target: Target, *, changed: bool
-    ) -> tuple[float, float | None, float | None]:
-        """Return the current time, the interval until the next visit, and when that is due."""
+        self, target: Target, request: Request | None, *, changed: bool = False
+    ) -> tuple[float, float | None]:
+        """Return the current time, and when the next visit is due."""
         now, history = clock.now().timestamp(), target.history
-        since = history.get("since", min(target.timestamp or now, now))
-        interval = self._policy.after_page(history.get("interval"), now - since, changed=changed)
-        return now, interval, None if interval is None else due_at(now, interval)
+        since = history.get("since", schema.birth(target.timestamp, now))
+        rates, sampled = self._rates[_site_of(request)], _is_sampled(target.key)
+        last = None
+        if changed and (rates.repeats or sampled):
+            last = max(0.0, history.get("fetched_at", since) - since)
+        delay = self._policy.after_page(rates, now - since, last, sampled=sampled)
+        return now, None if delay is None else now + delay
+
+    def save(self) -> None:
+        """Store what is known of the changes of each site."""
+        until = clock.now().timestamp() + _RATES_KEPT
+        if self._memory:
+            for site, rates in self._rates.items():
+                self._memory.put(_RATES, site, rates.to_json(), until)
 
     def _write(self, visit: Visit, sql: str, *values: Any) -> None:
         self._leases.write_with_end(visit.request, sql, [(*values, visit.target.key)])
@@ -394,6 +452,15 @@ class PageHistory:
         if visit := self._visits.pop(getattr(response, "url", ""), None):
             self._recent.pop(visit.target.key, None)
             self.record_failure(visit.target, visit.request, "item_error")
+
+
+def _site_of(request: Request | None) -> str:
+    return request.meta.get("newscrawl_site", "") if request else ""
+
+
+def _is_sampled(key: str) -> bool:
+    """Return whether the page is visited although its site's do not change: one in eight."""
+    return not checksum(key) % 8
 
 
 def _entry(row: PageRow) -> Entry:

@@ -3,7 +3,7 @@
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
 and robots.txt of each site. ``parameter``: names of tracking parameters that were compared; *kept* if
-they tell pages of the site apart. Times are seconds since 1970 (UTC), intervals seconds.
+they tell pages of the site apart. Times are seconds since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from newscrawl.crawl.frontier.crawl_store import state_tables
+from newscrawl.crawl.history.revisit_policy import RETIRED_RATE
 
 if TYPE_CHECKING:
     from newscrawl.crawl.discovery.target import Role
 
+_DAY: Final = 86_400
+
 # page.status: listed, article, no_article, known (same article as another page), failed (retried if
 # it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
-# page.vain: number of announced changes that were none. source.listed: entries at the last fetch;
-# source.cut: the limit that truncated these, 0 if none did.
+# page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
+# source.cut: the limit that truncated these, 0 if none did; source.rate: new articles per second.
 SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS page (
     key TEXT PRIMARY KEY,
@@ -34,12 +37,12 @@ CREATE TABLE IF NOT EXISTS page (
     changed REAL,
     signalled INTEGER NOT NULL DEFAULT 0,
     vain INTEGER NOT NULL DEFAULT 0,
+    updates INTEGER NOT NULL DEFAULT 0,
     fetched_at REAL,
     etag TEXT,
     last_modified TEXT,
     body_hash BLOB,
     length INTEGER,
-    interval REAL,
     next_due REAL,
     failures INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
@@ -63,7 +66,7 @@ CREATE TABLE IF NOT EXISTS source (
     last_modified TEXT,
     listed INTEGER NOT NULL DEFAULT 0,
     cut INTEGER NOT NULL DEFAULT 0,
-    interval REAL,
+    rate REAL,
     next_due REAL NOT NULL,
     failures INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, role, key)
@@ -72,6 +75,13 @@ CREATE TABLE IF NOT EXISTS parameter (
     site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
 ) WITHOUT ROWID;
 """)
+
+
+def birth(published: float | None, first_seen: float) -> float:
+    """Return the time of publication; with a date that has no time, the end of the day at most."""
+    if published and not published % _DAY:
+        published += _DAY
+    return min(published or first_seen, first_seen)
 
 
 class PageRow(NamedTuple):
@@ -91,7 +101,9 @@ class PageRow(NamedTuple):
     last_seen: float
     published: float | None
     changed: float | None
+    signalled: int
     vain: int
+    updates: int
     fetched_at: float | None
     etag: str | None
     last_modified: str | None
@@ -99,14 +111,13 @@ class PageRow(NamedTuple):
     body_hash: bytes | None
     #: characters of that text
     length: int | None
-    interval: float | None
     next_due: float | None
     failures: int
 
     @property
     def since(self) -> float:
         """Time of publication, at most the time when it was first listed."""
-        return min(self.published or self.first_seen, self.first_seen)
+        return birth(self.published, self.first_seen)
 
     @property
     def history(self) -> dict[str, Any]:
@@ -118,7 +129,8 @@ class PageRow(NamedTuple):
             "last_modified": self.last_modified,
             "hash": self.body_hash and self.body_hash.hex(),
             "length": self.length,
-            "interval": self.interval,
+            "signalled": self.signalled or None,
+            "updates": self.updates or None,
             "failures": self.failures,
         }
         return {name: value for name, value in history.items() if value is not None}
@@ -132,12 +144,13 @@ class SourceRow(NamedTuple):
     url: str
     depth: int
     published: float | None
+    first_seen: float
     fetched_at: float | None
     etag: str | None
     last_modified: str | None
     listed: int
     cut: int
-    interval: float | None
+    rate: float | None
     next_due: float
     failures: int
 
@@ -154,7 +167,7 @@ JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
 SELECT_DUE_PAGES: Final = f"""
 SELECT key, 1, {_PAGE_COLUMNS} FROM page
 WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?
-AND min(coalesce(published, first_seen), first_seen) >= ?
+AND min(coalesce(published + iif(published % {_DAY}, 0, {_DAY}), first_seen), first_seen) >= ?
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
 SELECT_COPIES: Final = """
@@ -177,21 +190,22 @@ PAGE_CHANGE_SIGNALLED: Final = """
 UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
 """
 PAGE_FETCHED: Final = """
-UPDATE page SET status = 'no_article', fetched_at = ?, interval = ?, next_due = ?, failures = 0
+UPDATE page SET status = 'no_article', fetched_at = ?, next_due = ?, failures = 0
 WHERE key = ?
 """
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
-length = ?, interval = ?, next_due = ?, failures = 0, vain = iif(signalled, 0, vain), signalled = 0
+length = ?, updates = updates + ?, next_due = ?, failures = 0,
+vain = iif(signalled, 0, vain), signalled = 0
 WHERE key = ?
 """
 PAGE_UNCHANGED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = coalesce(?, etag),
-last_modified = coalesce(?, last_modified), interval = ?, next_due = ?, failures = 0,
+last_modified = coalesce(?, last_modified), next_due = ?, failures = 0,
 vain = vain + signalled, signalled = 0 WHERE key = ?
 """
 PAGE_ENDED: Final = """
-UPDATE page SET status = ?, fetched_at = ?, interval = ?, next_due = ?, failures = ?,
+UPDATE page SET status = ?, fetched_at = ?, next_due = ?, failures = ?,
 body_hash = ?, signalled = 0 WHERE key = ?
 """
 INSERT_ALIAS: Final = "INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
@@ -202,12 +216,12 @@ VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
 published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
 """
 SOURCE_READ: Final = """
-UPDATE source SET etag = ?, last_modified = ?, listed = ?, cut = ?, fetched_at = ?, interval = ?,
+UPDATE source SET etag = ?, last_modified = ?, listed = ?, cut = ?, fetched_at = ?, rate = ?,
 next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
 """
 SOURCE_UNCHANGED: Final = """
 UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
-fetched_at = ?, interval = ?, next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
+fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
 """
 SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
@@ -222,7 +236,9 @@ SELECT max(at) FROM (
 )
 """
 _PAGE_AHEAD: Final = "next_due > ?1 + ?2"
-_SOURCE_AHEAD: Final = "next_due > ?1 + iif(failures, ?3, iif(role = 'robots', ?4, ?5))"
+_SOURCE_AHEAD: Final = f"""
+next_due > ?1 + iif(failures OR rate < {RETIRED_RATE}, ?3, iif(role = 'robots', ?4, ?5))
+"""
 COUNT_AHEAD: Final = f"""
 SELECT (SELECT count(*) FROM page WHERE {_PAGE_AHEAD})
 + (SELECT count(*) FROM source WHERE {_SOURCE_AHEAD})

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.target import KnownSource
 from newscrawl.crawl.history import schema
-from newscrawl.crawl.history.conditional_requests import validators
-from newscrawl.crawl.history.revisit_policy import due_at
+from newscrawl.crawl.history.change_rates import HOUR
+from newscrawl.crawl.history.conditional_requests import cache_time, validators
+from newscrawl.crawl.history.revisit_policy import (
+    SHARED_CREDIT,
+    due_at,
+)
 from newscrawl.crawl.history.schema import SourceRow
 
 if TYPE_CHECKING:
@@ -20,11 +26,34 @@ if TYPE_CHECKING:
     from newscrawl.crawl.discovery.target import Role, Target
     from newscrawl.crawl.frontier.crawl_store import CrawlStore
     from newscrawl.crawl.frontier.leases import LeaseBook
+    from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.revisit_policy import RevisitPolicy
     from newscrawl.crawl.history.site_sizes import SiteSizes
 
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
+
+#: failures of sources that do not exist
+_MISSING: Final = frozenset({"http_404", "http_410", "unreadable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """When a feed asks not to be polled: ``ttl`` or ``sy:updatePeriod``, and ``skipHours``."""
+
+    seconds: float = 0.0
+    #: hours of the day (UTC)
+    hours: frozenset[int] = frozenset()
+
+    def end(self, due: float) -> float:
+        """Return the first time from *due* on, in seconds, that is in none of the hours."""
+        for _ in self.hours:
+            if int(due // HOUR) % 24 in self.hours:
+                due = (due // HOUR + 1) * HOUR
+        return due
+
+
+NO_PAUSE: Final = Pause()
 
 
 class SourceHistory:
@@ -68,7 +97,8 @@ class SourceHistory:
     def _known_source(self, row: SourceRow, limit: int) -> KnownSource:
         history: dict[str, Any] = {
             "fetched_at": row.fetched_at,
-            "interval": row.interval,
+            "first_seen": row.first_seen,
+            "rate": row.rate,
             "failures": row.failures,
             "listed": row.listed,
         }
@@ -99,21 +129,55 @@ class SourceHistory:
             self._store.write(schema.INSERT_SOURCE, rows)
 
     def record_read(
-        self, site: str, target: Target, response: Response, *, new: int, listed: int, cut: int = 0
-    ) -> None:
-        """Record that *target* was read with *listed* entries, *new* of them new.
+        self,
+        site: str,
+        target: Target,
+        response: Response,
+        entries: ClassifiedEntries,
+        *,
+        cut: int = 0,
+        pause: Pause = NO_PAUSE,
+    ) -> bool:
+        """Record that *target* was read; return whether it rolled over since the last poll.
 
-        *cut*: the limit that truncated the entries, if any.
+        *cut*: the limit that truncated the entries, if any; *pause*: when the site asks not to
+        poll. A source has rolled over if all its entries are new: there may have been others.
         """
-        values = (*validators(response), listed, cut)
-        counts = {"new": new, "listed": listed}
-        self._record_poll(schema.SOURCE_READ, values, site, target, response.request, **counts)
+        new, listed = len(entries.new), len(entries.due) + len(entries.known)
+        credit = new + len(entries.signals) + SHARED_CREDIT * entries.shared
+        elapsed = self._elapsed(target)
+        turnover = inf
+        if elapsed is None:
+            credit = self._policy.first_credit(
+                new,
+                None if target.role == "section" else entries.recent,
+                is_start=target.is_start,
+            )
+        elif new + entries.shared:
+            turnover = elapsed * listed / (new + entries.shared)
+        rolled_over = elapsed is not None and 0 < listed <= new + entries.shared
+        if rolled_over:
+            turnover, pause = 0.0, NO_PAUSE
+        self._record_poll(
+            schema.SOURCE_READ,
+            (*validators(response), listed, cut),
+            site,
+            target,
+            response,
+            credit=credit,
+            turnover=turnover,
+            pause=pause,
+        )
+        return rolled_over
 
     def record_unchanged(self, site: str, target: Target, response: Response) -> None:
         """Record that *target* has not changed since the last fetch."""
-        self._record_poll(
-            schema.SOURCE_UNCHANGED, validators(response), site, target, response.request
-        )
+        self._record_poll(schema.SOURCE_UNCHANGED, validators(response), site, target, response)
+
+    def _elapsed(self, target: Target, since: str = "fetched_at") -> float | None:
+        """Return the seconds since the last poll of *target*, None for its first."""
+        before = target.history.get(since)
+        return None if before is None else max(0.0, clock.now().timestamp() - before)
 
     def _record_poll(
         self,
@@ -121,24 +185,37 @@ class SourceHistory:
         values: tuple[Any, ...],
         site: str,
         target: Target,
-        request: Request | None,
+        response: Response,
         *,
-        new: int = 0,
-        listed: int = 0,
+        credit: float = 0.0,
+        turnover: float = inf,
+        pause: Pause = NO_PAUSE,
     ) -> None:
-        now, role = clock.now().timestamp(), target.role
-        previous = target.history.get("interval") or self._policy.first_interval(role)
-        interval = self._policy.after_poll(role, previous, new=new, listed=listed)
-        due = due_at(now, interval)
+        now, role, policy = clock.now().timestamp(), target.role, self._policy
+        rate = policy.source_rate(
+            target.history.get("rate"),
+            credit,
+            elapsed=self._elapsed(target) or 0.0,
+            known=self._elapsed(target, "first_seen") or 0.0,
+        )
+        wait = max(pause.seconds, cache_time(response))
+        interval = policy.after_poll(
+            role, rate, turnover=turnover, wait=wait, is_start=target.is_start
+        )
+        due = pause.end(due_at(now, interval))
         self._update_next_due(due)
-        row = (*values, now, interval, due, site, role, target.key)
+        row = (*values, now, rate, due, site, role, target.key)
         # At the end of the request: the source stays due if the crawl is killed before.
-        self._leases.write_with_end(request, sql, [row])
+        self._leases.write_with_end(response.request, sql, [row])
 
-    def record_failure(self, site: str, target: Target, request: Request | None) -> None:
+    def record_failure(
+        self, site: str, target: Target, request: Request | None, reason: str
+    ) -> None:
         """Record that *target* could not be fetched or read."""
         failures = target.history.get("failures", 0) + 1
-        due = due_at(clock.now().timestamp(), self._policy.after_source_failure(failures))
+        never_read = "fetched_at" not in target.history and reason in _MISSING
+        delay = self._policy.after_source_failure(failures, never_read=never_read)
+        due = due_at(clock.now().timestamp(), delay)
         self._update_next_due(due)
         row = (due, failures, site, target.role, target.key)
         self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])

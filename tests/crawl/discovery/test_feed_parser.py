@@ -148,3 +148,26 @@ def test_names_that_are_not_text():
     """A name of an encoding is not needed; with an unreadable namespace there is no feed."""
     assert read(b'<?xml encoding="\x96"?><rss/>')["kind"] == "feed"
     assert read(b'<?r?><t xmlns="\xed\xa0\xa09">')["kind"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("elements", "ttl", "hours"),
+    [
+        ("<ttl> 90 </ttl>", 5400, []),
+        ("<ttl>soon</ttl>", 0, []),
+        ("<skipHours><hour>0</hour><hour> 24 </hour><hour>5</hour></skipHours>", 0, [0, 5]),
+        (f"<skipHours>{''.join(f'<hour>{n}</hour>' for n in range(24))}</skipHours>", 0, []),
+        ("<sy:updatePeriod>\n hourly </sy:updatePeriod>", 3600, []),
+        (
+            "<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>",
+            21_600,
+            [],
+        ),
+        ("<x:updatePeriod>never</x:updatePeriod><x:updateFrequency>0</x:updateFrequency>", 0, []),
+    ],
+)
+def test_reads_when_not_to_poll(elements: str, ttl: float, hours: list[int]):
+    head = f'<rss version="2.0" xmlns:sy="s" xmlns:x="x"><channel>{elements}'
+    item = "<item><link>http://site.example/a</link><ttl>9999</ttl></item>"
+    found = read(f"{head}{item}</channel></rss>".encode())
+    assert (found["ttl"], found["skip_hours"]) == (ttl, hours)

@@ -35,6 +35,7 @@ from tests.helpers.crawl_history import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from newscrawl.crawl.history.crawl_state import CrawlState
     from tests.helpers.crawl_history import Opening
 
 
@@ -75,17 +76,17 @@ async def test_emits_an_article_once_and_revisits_it(crawl: Opening, fake_clock:
         assert await due_pages(state) == []
         assert await listed_as_due(state, a) == []
         assert (await state.pages.classify([a])).known == [a["key"]]
-    fake_clock.forward(1)
+    fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
         assert target(again).is_revisit
         assert await emit(state, again, "Text") == "unchanged"
         assert await due_pages(state) == []
-    fake_clock.forward(2)
+    fake_clock.forward(17)
     async with crawl() as state:
         again = await due_page(state)
         assert await emit(state, again, "Other text") == "updated"
-    fake_clock.forward(22)
+    fake_clock.forward(8)
     async with crawl() as state:
         assert await due_pages(state) == [], "the update window has passed, also for a late visit"
         assert await listed_as_due(state, a) == []
@@ -97,7 +98,7 @@ async def test_sends_the_latest_validators(crawl: Opening, fake_clock: FakeClock
     async with crawl() as state:
         await listed_as_due(state, a)
         await emit(state, a, "Text", ETag='"1"', **{"Last-Modified": "yesterday"})
-    fake_clock.forward(1)
+    fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
         assert conditional_headers(again["history"]) == {
@@ -105,7 +106,7 @@ async def test_sends_the_latest_validators(crawl: Opening, fake_clock: FakeClock
             "If-Modified-Since": "yesterday",
         }
         state.pages.record_unchanged(target(again), response(again["url"], ETag='"2"'))
-    fake_clock.forward(2)
+    fake_clock.forward(17)
     async with crawl() as state:
         again = await due_page(state)
         assert again["history"]["etag"] == '"2"'
@@ -118,7 +119,7 @@ async def test_sends_no_validators_of_a_page_without_article(crawl: Opening, fak
     async with crawl() as state:
         await listed_as_due(state, a)
         state.pages.record_fetch(target(a), response(a["url"], ETag='"1"'))
-    fake_clock.forward(1)
+    fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
         assert conditional_headers(again["history"]) == {}
@@ -199,11 +200,11 @@ async def test_does_not_fetch_a_deleted_article_again(
     async with crawl() as state:
         await listed_as_due(state, a)
         await emit(state, a, "Text")
-    fake_clock.forward(1)
+    fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
         state.pages.record_failure(target(again), None, reason)
-    fake_clock.forward(5)
+    fake_clock.forward(17)
     async with crawl() as state:
         assert await due_pages(state) == []
         assert await listed_as_due(state, a) == []
@@ -215,12 +216,12 @@ async def test_failed_revisit_does_not_change_the_schedule(crawl: Opening, fake_
     async with crawl() as state:
         await listed_as_due(state, a)
         await emit(state, a, "Text")
-    fake_clock.forward(1)
+    fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
         state.pages.record_failure(target(again), None, "timeout")
         assert await due_pages(state) == []
-    fake_clock.forward(2)
+    fake_clock.forward(17)
     async with crawl() as state:
         again = await due_page(state)
         assert await emit(state, again, "Text") == "unchanged"
@@ -237,7 +238,7 @@ async def test_article_with_a_known_canonical_url_is_known(crawl: Opening, fake_
         late = entry("late/a")
         assert await listed_as_due(state, amp, late) == ["late/a"]
         assert await emit(state, late, "Text", canonical=f"{a['url']}#top") == "known"
-    fake_clock.forward(5)
+    fake_clock.forward(7)
     async with crawl() as state:
         assert await due_pages(state) == ["a"]
 
@@ -309,7 +310,7 @@ async def test_update_that_loses_most_of_its_text_is_held(
         await emit(state, entry("a", NOON), text, ETag="1")
     for found in (notice, text, notice, text[: len(text) * 2 // 3]):
         fake_clock.forward(8)
-        async with crawl(NEWSCRAWL_UPDATE_WINDOW=100) as state:
+        async with crawl(NEWSCRAWL_UPDATE_WINDOW=100, NEWSCRAWL_ALL_DUE=True) as state:
             again = await due_page(state)
             verdicts.append(await emit(state, again, found, ETag="2"))
     assert verdicts == ["shrunk", "unchanged", "shrunk", "updated"]
@@ -323,7 +324,7 @@ async def test_update_with_the_text_of_another_page_is_held(crawl: Opening, fake
         await listed_as_due(state, *pages)
         for number, page in enumerate(pages):
             await emit(state, page, f"Short text {number}")
-    fake_clock.forward(1)
+    fake_clock.forward(7)
     async with crawl() as state:
         due = (await state.load(SITE, limit=10)).pages
         assert [await emit(state, page, gone) for page in due[:2]] == ["updated", "soft_404"]
@@ -456,3 +457,45 @@ async def test_memory_is_bounded_within_a_crawl(
         assert count == 7
         assert state._stats.get_value("newscrawl/state/forgotten_count") == 43
     assert caplog.text.count("more pages than") == 1
+
+
+async def publish(
+    state: CrawlState, fake_clock: FakeClock, number: int, *, changes_at: float, announced: bool
+) -> int:
+    """Emit an article that changes at an age in hours; return the number of its later visits."""
+    published, age, visits, text = fake_clock.now, 0, 0, "Text"
+    page = entry(str(number), published)
+    await listed_as_due(state, page)
+    await emit(state, page, f"{text} {number}")
+    while age < 30:
+        fake_clock.forward(1)
+        age += 1
+        if age == changes_at:
+            text = "Other text"
+        changed = (
+            published + timedelta(hours=changes_at) if announced and age >= changes_at else None
+        )
+        listed = (await state.pages.classify([entry(str(number), published, changed)], SITE)).due
+        for found in listed:
+            visits += 1
+            await emit(state, found, f"{text} {number}")
+    return visits
+
+
+@pytest.mark.parametrize(
+    ("changes_at", "announced", "expected"),
+    [(100, False, 0.5), (2, False, 3), (2, True, 1.5)],
+    ids=["never", "early", "announced"],
+)
+@in_loop
+async def test_visits_follow_the_changes_of_the_site(
+    crawl: Opening, fake_clock: FakeClock, changes_at: float, announced: bool, expected: float
+):
+    async with crawl() as state:
+        visits = [
+            await publish(state, fake_clock, n, changes_at=changes_at, announced=announced)
+            for n in range(120)
+        ]
+    assert visits[0] >= 2
+    assert sum(visits[-40:]) / 40 <= expected
+    assert sum(visits[-40:]) / 40 >= min(changes_at < 24, expected)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.crawl.history.change_rates import HOUR, ChangeRates
 from newscrawl.crawl.history.revisit_policy import (
     ARTICLE_INTERVAL,
     DUE_RATIO,
-    HOUR,
     MAX_SOURCE_DELAY,
     PERMANENT_FAILURES,
     ROBOTS_INTERVAL,
@@ -22,59 +22,56 @@ from newscrawl.text import body_hash
 
 POLICY = RevisitPolicy()
 
-roles = st.sampled_from(["feed", "sitemap", "section"])
 bounds = st.tuples(st.floats(60, 1e5), st.floats(1, 1000)).map(
     lambda pair: RevisitPolicy(min_interval=pair[0], max_interval=pair[0] * pair[1])
 )
-polls = st.lists(
-    st.integers(0, 50).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), max_size=60
-)
 
 
-@given(bounds, roles, polls)
+@given(bounds, st.floats(0, 10), st.floats(0, 1e9), st.floats(0, 1e9))
 def test_intervals_stay_within_limits(
-    policy: RevisitPolicy, role: str, polls: list[tuple[int, int]]
+    policy: RevisitPolicy, rate: float, turnover: float, wait: float
 ):
-    interval = policy.first_interval(role)
-    for new, listed in polls:
-        interval = policy.after_poll(role, interval, new=new, listed=listed)
-        assert policy.min_interval <= interval <= policy.max_interval
+    interval = policy.after_poll("feed", rate, turnover=turnover, wait=wait)
+    assert policy.min_interval <= interval <= policy.max_interval
 
 
-@given(bounds, roles, polls)
-def test_new_entries_shorten_the_interval(
-    policy: RevisitPolicy, role: str, polls: list[tuple[int, int]]
-):
-    interval = policy.first_interval(role)
-    for new, listed in polls:
-        after = policy.after_poll(role, interval, new=new, listed=listed)
-        assert after <= interval if new else after >= interval
-        interval = after
+def test_interval_follows_the_rate():
+    """Four times as many articles are polled for twice as often."""
+    hours = [POLICY.after_poll("feed", rate / HOUR) / HOUR for rate in (4, 1, 0.25, 1 / 168)]
+    assert hours == pytest.approx([0.35, 0.71, 1.41, 9.17], abs=0.01)
+    assert POLICY.after_poll("feed", 0) == POLICY.max_interval
 
 
-@given(bounds, roles, polls)
-def test_interval_reaches_its_limits_after_any_history(
-    policy: RevisitPolicy, role: str, polls: list[tuple[int, int]]
-):
-    interval = policy.first_interval(role)
-    for new, listed in polls:
-        interval = policy.after_poll(role, interval, new=new, listed=listed)
-    asleep = awake = interval
-    for _ in range(20):
-        asleep = policy.after_poll(role, asleep, new=0, listed=10)
-        awake = policy.after_poll(role, awake, new=1, listed=10)
-    assert asleep == pytest.approx(policy.max_interval)
-    assert awake == pytest.approx(policy.min_interval)
+def test_source_is_polled_before_its_entries_are_replaced():
+    assert POLICY.after_poll("feed", 0.1 / HOUR, turnover=2 * HOUR) == HOUR
+    assert POLICY.after_poll("feed", 0.1 / HOUR, turnover=0) == POLICY.min_interval
 
 
-def test_minimum_interval_after_a_listing_of_only_new_entries():
-    assert POLICY.after_poll("feed", POLICY.max_interval, new=10, listed=10) == POLICY.min_interval
-    assert POLICY.after_poll("feed", POLICY.max_interval, new=0, listed=0) == POLICY.max_interval
+def test_site_may_ask_for_fewer_polls():
+    assert POLICY.after_poll("feed", 1 / HOUR, wait=3 * HOUR) == 3 * HOUR
+    assert POLICY.after_poll("feed", 1 / HOUR, wait=300 * HOUR) == POLICY.max_interval
+    assert POLICY.after_poll("feed", 1 / HOUR, wait=3 * HOUR, turnover=HOUR) == HOUR / 2
+
+
+def test_rate_follows_the_observations():
+    rate = POLICY.source_rate(None, 12, elapsed=0, known=0)
+    assert rate * HOUR == 0.5
+    for hour in range(1, 200):
+        rate = POLICY.source_rate(rate, 2, elapsed=HOUR, known=hour * HOUR)
+    assert rate * HOUR == pytest.approx(2, rel=0.01)
+
+
+@pytest.mark.parametrize("is_start", [True, False])
+def test_silent_sources_retire_unless_the_site_list_names_them(is_start: bool):
+    rate, weeks = 1 / HOUR, 0
+    for day in range(1, 60):
+        rate = POLICY.source_rate(rate, 0, elapsed=24 * HOUR, known=day * 24 * HOUR)
+        weeks += POLICY.after_poll("feed", rate, is_start=is_start) == MAX_SOURCE_DELAY
+    assert (weeks > 30) is not is_start
 
 
 def test_robots_txt_is_fetched_daily():
-    assert POLICY.first_interval("robots") == ROBOTS_INTERVAL == 24 * HOUR
-    assert POLICY.after_poll("robots", 1.0, new=3, listed=3) == ROBOTS_INTERVAL
+    assert POLICY.after_poll("robots", 1.0) == ROBOTS_INTERVAL == 24 * HOUR
 
 
 @given(st.integers(1, 10_000))
@@ -88,39 +85,60 @@ def test_source_failures_back_off_to_a_limit(failures: int):
     )
 
 
-@given(st.floats(0, 200 * HOUR), st.floats(0, 100 * HOUR), st.lists(st.booleans(), max_size=40))
-def test_revisits_stay_within_the_update_window(
-    update_window: float, age: float, changes: list[bool]
+def test_sources_that_do_not_exist_are_tried_rarely():
+    days = [POLICY.after_source_failure(n, never_read=True) / HOUR / 24 for n in range(1, 6)]
+    assert days == [1, 2, 4, 7, 7]
+
+
+@given(
+    st.floats(0, 1e6 * HOUR),
+    st.lists(st.tuples(st.floats(0, 1e9), st.booleans()), max_size=20),
+    st.integers(0, 6),
+)
+def test_visits_stay_within_the_update_window(
+    window: float, history: list[tuple[float, bool]], revisits: int
 ):
-    policy = RevisitPolicy(update_window=update_window)
-    interval = policy.after_page(None, age, changed=False)
-    for changed in changes:
-        if interval is None:
-            break
-        assert interval >= ARTICLE_INTERVAL
-        age += interval
-        assert age <= update_window
-        interval = policy.after_page(interval, age, changed=changed)
-    else:
-        assert len(changes) <= update_window / ARTICLE_INTERVAL or not changes
+    rates = ChangeRates()
+    for age, changed in history:
+        rates.record_visit(0, age, changed=changed)
+    policy = RevisitPolicy(update_window=window, revisits=revisits)
+    age, visits = 0.0, 0
+    while (delay := policy.after_page(rates, age)) is not None:
+        assert delay > 0
+        age, visits = age + delay / DUE_RATIO, visits + 1
+        assert age <= window / DUE_RATIO
+    assert visits <= revisits + 1  # the first may be early
 
 
-def test_default_revisit_times():
+def test_visits_of_an_unknown_site():
+    """The last one is at the end of the window."""
     ages, age = [], 0.0
-    interval = POLICY.after_page(None, age, changed=False)
-    while interval is not None:
-        age += interval
+    while (delay := POLICY.after_page(ChangeRates(), age)) is not None:
+        age += delay
         ages.append(age / HOUR)
-        interval = POLICY.after_page(interval, age, changed=False)
-    assert ages == [1, 3, 7, 15]
+    assert ages == [pytest.approx(6.75), 24]
 
 
-def test_a_change_resets_the_interval():
-    assert POLICY.after_page(8 * HOUR, 15 * HOUR, changed=True) == ARTICLE_INTERVAL
+def test_a_change_brings_the_next_visit_forward():
+    rates = ChangeRates()
+    assert POLICY.after_page(rates, 8 * HOUR, 4 * HOUR) == DUE_RATIO * 2 * HOUR
+    assert POLICY.after_page(rates, 8 * HOUR, 7.5 * HOUR) == DUE_RATIO * ARTICLE_INTERVAL
 
 
 def test_window_of_zero_disables_revisits():
-    assert RevisitPolicy(update_window=0).after_page(None, 0, changed=False) is None
+    assert RevisitPolicy(update_window=0).after_page(ChangeRates(), 0) is None
+    assert RevisitPolicy(revisits=0).after_page(ChangeRates(), 0) is None
+
+
+def test_announcements_are_trusted_unless_nearly_all_are_vain():
+    rates = ChangeRates()
+    for _ in range(20):
+        rates.record_announcement(HOUR, changed=False)
+    assert not rates.trusts_announcements
+    for _ in range(5):
+        rates.record_announcement(HOUR, changed=True)
+    assert rates.trusts_announcements
+    assert ChangeRates.from_json(rates.to_json()) == rates
 
 
 def test_page_failures_back_off_and_give_up():

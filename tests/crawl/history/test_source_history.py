@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+import pytest
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.target import KnownSource
 from newscrawl.crawl.discovery.urls import page_key
+from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.conditional_requests import (
     conditional_headers,
 )
 from newscrawl.crawl.history.page_history import ClassifiedEntries
+from newscrawl.crawl.history.source_history import NO_PAUSE, Pause
 from tests.helpers.crawl_history import (
     HOME,
     NOON,
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.crawl.discovery.site_plan import SitePlan
+    from newscrawl.crawl.discovery.target import Target
     from newscrawl.crawl.history.crawl_state import CrawlState
     from tests.helpers.crawl_history import Opening
 
@@ -53,14 +60,19 @@ async def test_does_not_read_a_section_that_was_an_article(crawl: Opening, fake_
         }
 
 
-def fetched(site: SitePlan) -> list[str]:
-    """Close all targets of *site*; return their paths."""
+def closed(site: SitePlan) -> list[Target]:
+    """Close all targets of *site* and return them."""
     found = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
             site.close(ticket)
-            found.append(wanted.url.removeprefix(HOME))
+            found.append(wanted)
     return found
+
+
+def fetched(site: SitePlan) -> list[str]:
+    """Close all targets of *site*; return their paths."""
+    return [wanted.url.removeprefix(HOME) for wanted in closed(site)]
 
 
 async def poll(
@@ -91,11 +103,11 @@ async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeCl
         assert await poll(state, site) == []
         assert site.not_due == {"robots": 1, "section": 1, "feed": 1}
         assert state.sources.next_due is not None
-    fake_clock.forward(1)
+    fake_clock.forward(4)
     async with crawl() as state:
         site = await restored_frontier(state)
-        targets = [wanted for _, wanted in site.next_targets()]
-        assert [wanted.url for wanted in targets] == [HOME, f"{HOME}feed"]
+        targets = closed(site)
+        assert [wanted.url for wanted in targets] == [f"{HOME}feed", HOME]
         assert {conditional_headers(wanted.history)["If-None-Match"] for wanted in targets} == {
             '"1"'
         }
@@ -109,8 +121,70 @@ async def test_polls_sources_with_news_more_often(state_file: Path, fake_clock: 
             for _ in range(48):
                 polls[new] += "" in await poll(state, await restored_frontier(state), new=new)
                 fake_clock.forward(0.5)
-    assert polls[1] == 48
+    assert polls[1] > 40
     assert polls[0] < 12
+
+
+@in_loop
+async def test_later_lister_of_an_article_gets_credit_too(state_file: Path, fake_clock: FakeClock):
+    """A page that lists what the feed has listed before is polled as well, less often."""
+    polls: Counter[str] = Counter()
+    async with opened(state_file) as state:
+        for hour in range(72):
+            site = await restored_frontier(state)
+            site.add_feed(f"{HOME}feed")
+            page = [entry(f"{n}", NOON + timedelta(hours=n)) for n in range(hour - 15, hour + 1)]
+            while targets := list(site.next_targets()):
+                for ticket, wanted in targets:
+                    site.close(ticket)
+                    since = wanted.history.get("fetched_at")
+                    entries = await state.pages.classify(page, SITE, since=since)
+                    state.record_listing(site, wanted, response(wanted.url), entries)
+                    polls[wanted.role] += hour >= 48
+            fake_clock.forward(1)
+    assert polls["feed"] == 24
+    assert 3 <= polls["section"] <= 8
+
+
+@in_loop
+async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: FakeClock):
+    """All its entries are new: others may have been missed, and it is polled as soon as possible."""
+    async with opened(state_file) as state:
+        for rolled_over in (False, True):
+            site = await restored_frontier(state)
+            (_, (_, wanted)) = site.next_targets()
+            listed = [entry(f"{number}/{fake_clock.now}") for number in range(3)]
+            entries = await state.pages.classify(listed, SITE)
+            pause = Pause(seconds=8 * HOUR)
+            found = state.record_listing(site, wanted, response(HOME), entries, pause=pause)
+            assert found is rolled_over
+            fake_clock.forward(8)
+        [(due,)] = await state._store.read("SELECT next_due FROM source WHERE role = 'section'")
+        assert due < fake_clock.now.timestamp() - 7 * HOUR
+
+
+@pytest.mark.parametrize(
+    ("pause", "headers", "hours"),
+    [
+        (Pause(seconds=5 * HOUR), {}, 4.5),
+        (Pause(hours=frozenset({14, 15})), {}, 4),
+        (NO_PAUSE, {"Cache-Control": "public, max-age=36000", "Age": "3600"}, 8.1),
+        (NO_PAUSE, {"Cache-Control": "max-age=9000000"}, 10.8),
+        (NO_PAUSE, {"Cache-Control": "no-cache, max-age=36000"}, 3.1),
+        (NO_PAUSE, {"Cache-Control": "s-maxage=36000"}, 3.1),
+    ],
+)
+@in_loop
+async def test_polls_when_the_site_permits(
+    state_file: Path, fake_clock: FakeClock, pause: Pause, headers: dict[str, str], hours: float
+):
+    async with opened(state_file) as state:
+        site = await restored_frontier(state)
+        _, (_, home) = site.next_targets()
+        answer = response(HOME, **headers)
+        state.record_listing(site, home, answer, ClassifiedEntries(), pause=pause)
+        [(due,)] = await state._store.read("SELECT next_due FROM source WHERE role = 'section'")
+    assert (due - NOON.timestamp()) / HOUR == pytest.approx(hours, abs=0.05)
 
 
 @in_loop
@@ -182,12 +256,12 @@ async def test_reads_a_truncated_listing_again_with_a_higher_limit(
     async with crawl() as state:
         assert fetched(await restored_frontier(state, limit=20)) == []
         site = await restored_frontier(state, limit=40)
-        found = {wanted.url: wanted for _, wanted in site.next_targets()}
+        found = {wanted.url: wanted for wanted in closed(site)}
         assert conditional_headers(found[HOME].history) == {}
 
 
 def test_sitemap_changed_according_to_its_index_is_due():
-    history = {"fetched_at": NOON.timestamp(), "interval": 1e6}
+    history = {"fetched_at": NOON.timestamp()}
     known = {("sitemap", page_key(f"{HOME}map.xml")): KnownSource(due=False, history=history)}
     before, after = NOON.timestamp() - 1, NOON.timestamp() + 1
     for timestamp, is_due in ((None, False), (before, False), (after, True)):
