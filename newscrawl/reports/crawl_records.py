@@ -27,6 +27,7 @@ CRAWL_GAP = 3600.0
 """Seconds between two articles of a feed from which they belong to different crawls."""
 _COLUMNS = ("url", "title", "kind", "date", "fetched_at", "evidence", "body", "authors", "cluster")
 _KNOWN = frozenset({"dropped/known", "dropped/unchanged", "failed/duplicate"})
+_NO_RESULTS = frozenset({"discovered", "left_out", "not_due", "skipped", "undated"})
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -75,12 +76,10 @@ class SiteRecord:
         return self.article_count + self.losses
 
     @property
-    def was_requested(self) -> bool:
-        """Whether the crawl had a request for the site, or an article."""
-        return bool(self.articles) or any(
-            not name.startswith(("not_due/", "skipped/")) and name != "discovered" and number
-            for name, number in self.counts.items()
-        )
+    def results(self) -> set[str]:
+        """Names of the counts of requests: ``fetched``, ``failed/timeout``, ...; ``article``."""
+        found = {name for name in self.counts if name.partition("/")[0] not in _NO_RESULTS}
+        return found | ({"article"} if self.articles else set())
 
 
 @dataclass(slots=True)

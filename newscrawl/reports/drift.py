@@ -202,10 +202,16 @@ def _lost_network(crawl: CrawlRecord) -> bool:
 def _contacts(crawl: CrawlRecord) -> Mapping[str, str]:
     """Return the sites that *crawl* has requested, each with the reason why it failed, or ""."""
     return {
-        site: failed_reason(record.counts) or ""
+        site: failed_reason(record.counts) or _lost_reason(record.results)
         for site, record in crawl.sites.items()
-        if record.was_requested
+        if record.results
     }
+
+
+def _lost_reason(results: set[str]) -> str:
+    """Return a reason of the network if all requests of a site failed for such ones, else ""."""
+    reasons = [name.removeprefix("discovery_").removeprefix("failed/") for name in results]
+    return reasons[0] if _NO_NETWORK.issuperset(reasons) else ""
 
 
 class _SiteHistory:
@@ -222,7 +228,7 @@ class _SiteHistory:
 
     def certain_alarm(self) -> Alarm | None:
         """Return an alarm that needs no test."""
-        counted = [record for _, record in self._records if record.was_requested]
+        counted = [record for _, record in self._records if record.results]
         reason = failed_reason(counted[-1].counts) if counted else None
         if reason and (reason != "robots" or any(record.article_count for record in counted)):
             listed = counted[-1].failures.most_common(3)

@@ -100,6 +100,8 @@ def test_lost_network():
             record.articles, record.counts = [], Counter({"not_due/feed": 1})
             if crawl is crawls[20] or (crawl is crawls[25] and number < 2):
                 record.counts = Counter({"discovery_failed/dns": 2, "unreachable/dns": 1})
+            elif crawl is crawls[26] and number < 2:
+                record.counts += Counter({"failed/timeout": 2, "skipped/unreachable": 1})
     # One site is not due when the network is there again.
     crawls[32].sites[SITE].articles, crawls[32].sites[SITE].counts = [], Counter()
     with AlarmBook([]) as book:
