@@ -70,7 +70,8 @@ def command(
         book.mark_sent(clock.now().timestamp())
     if any(alarm.site == ALL_SITES for alarm in alarms):
         return UNREACHABLE
-    return ALARM if alarms else DONE
+    # A listing that rolls over does so until the schedule changes: it must not hide other alarms.
+    return ALARM if any(alarm.measure != "rolled_over" for alarm in alarms) else DONE
 
 
 def _lines(alarms: Sequence[Alarm], changes: Changes) -> Iterator[str]:
