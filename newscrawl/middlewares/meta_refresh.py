@@ -32,7 +32,7 @@ class MetaRefreshMiddleware(ScrapyMetaRefresh):
         body = response.body[:_HEAD_SIZE]
         if refresh := response.headers.get(b"Refresh"):
             content = refresh.replace(b'"', b"%22")
-            body = b'<meta http-equiv="refresh" content="%b">%b' % (content, body)
+            body = (b'<meta http-equiv="refresh" content="%b">%b' % (content, body))[:_HEAD_SIZE]
         charset = header_charset(response.headers.get(b"Content-Type")) or page_charset(body)
         head = HtmlResponse(
             response.url, headers=response.headers, body=body, encoding=charset or "utf-8"
