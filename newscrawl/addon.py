@@ -74,7 +74,10 @@ FEED_EXPORTERS = {
     "parquet": "newscrawl.exporters.ParquetItemExporter",
     "xml": "newscrawl.exporters.CleanXmlItemExporter",
 }
-FEED_STORAGES = dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage")
+FEED_STORAGES = {
+    **dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage"),
+    "stdout": "newscrawl.exporters.StdoutStorage",
+}
 HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
 #: Replacements of Scrapy's defaults for crawls of the open web.
 SAFE_SETTINGS = {

@@ -1,4 +1,4 @@
-"""Feeds: Parquet, spreadsheet-safe CSV, XML, and files that several crawls write.
+"""Feeds: Parquet, spreadsheet-safe CSV, XML, and storages.
 
 The Parquet exporter is imported when it is used, since pyarrow is optional.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.exporters.feed_files import FeedFileStorage
+from newscrawl.exporters.feed_files import FeedFileStorage, StdoutStorage
 from newscrawl.exporters.text_feeds import CleanXmlItemExporter, SafeCsvItemExporter
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "FeedFileStorage",
     "ParquetItemExporter",
     "SafeCsvItemExporter",
+    "StdoutStorage",
 ]
 
 

@@ -1,17 +1,23 @@
-"""Storage of local feeds for ``FEED_STORAGES``: several crawls with the same ``FEEDS``."""
+"""Storages for ``FEED_STORAGES``: local files of several crawls, and standard output."""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import logging
+import os
 import re
 from itertools import count
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self, cast
 
-from scrapy.extensions.feedexport import FileFeedStorage
+from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Spider
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +52,51 @@ class FeedFileStorage(FileFeedStorage):
         file = super().open(spider)
         file.write(end)
         return file
+
+
+class StdoutStorage(StdoutFeedStorage):
+    """Standard output; the crawl ends when its reader does, as in ``newscrawl discover X | head``."""
+
+    _crawler: Crawler
+    _stop: asyncio.Task[None]
+
+    @classmethod
+    def from_crawler(
+        cls, crawler: Crawler, uri: str, *, feed_options: dict[str, Any] | None = None
+    ) -> Self:
+        """Return the storage of *crawler*."""
+        storage = cls(uri, feed_options=feed_options)
+        storage._crawler = crawler
+        return storage
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        """Return standard output."""
+        return cast("IO[bytes]", _Stdout(super().open(spider), self._end))
+
+    def _end(self) -> None:
+        self._stop = asyncio.ensure_future(self._crawler.stop_async())
+
+
+class _Stdout(io.BufferedIOBase):
+    """Standard output, replaced by nothing once its reader has gone, and *on_end* called."""
+
+    def __init__(self, file: IO[bytes], on_end: Callable[[], None]) -> None:
+        self._file = file
+        self._on_end = on_end
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        try:
+            self._file.write(data)
+            self._file.flush()
+        except BrokenPipeError:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, self._file.fileno())
+            os.close(nothing)
+            self._on_end()
+        return len(data)
 
 
 def is_replaced(uri: str) -> bool:

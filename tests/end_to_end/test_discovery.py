@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 
-from tests.cli.test_extract_pages import newscrawl
+from tests.cli.test_extract_pages import CODE, newscrawl
 from tests.servers.direct_web import DirectWeb, html, text
 from tests.servers.pages import article_page, title
 from tests.servers.styled_web import Answer
@@ -101,6 +104,29 @@ def test_lists_articles_after_a_lost_request(tmp_path: Path, web: DirectWeb):
     web.put(f"{HOST}/robots.txt", text(f"Sitemap: {lost}\nSitemap: {web.url}/sitemap.xml\n"))
     _, found = run(tmp_path, "discover", web, "-s", "URLLENGTH_LIMIT=300")
     assert len(found) == len({item["url"] for item in found}) == len(STORIES) + 1
+
+
+@pytest.mark.parametrize("gone", ["stdout", "stderr"])
+def test_reader_that_has_gone(tmp_path: Path, web: DirectWeb, gone: str):
+    """As in ``newscrawl discover SITE | head -1``: the command ends, without a traceback."""
+    reading, writing = os.pipe()
+    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, gone: writing}
+    given = ("NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "DOWNLOAD_DELAY=0", "NEWSCRAWL_MAX_AGE=0")
+    words = [word for value in given for word in ("-s", value)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", CODE, "discover", web.url, *words],
+        cwd=tmp_path,
+        **streams,
+    )
+    os.close(writing)
+    if gone == "stdout":
+        assert os.read(reading, 1) == b"{"
+    os.close(reading)
+    printed, errors = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert b"Traceback" not in (errors or b"")
+    if gone == "stderr":
+        assert len(printed.splitlines()) == len(STORIES) + 1
 
 
 def test_limit_ends_the_crawl_and_the_next_one_continues(tmp_path: Path, web: DirectWeb):

@@ -36,6 +36,14 @@ _LOG_WIDTH = 120
 _REFRESH = 0.5  # seconds between two updates of the live line
 
 
+class _Console(Console):
+    """Standard error, or nothing after its reader has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Write nothing more; rich would end the process, in the middle of the event loop."""
+        self.quiet = True
+
+
 class Progress:
     """Extension that reports the progress of a crawl and the results of each site.
 
@@ -44,7 +52,7 @@ class Progress:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._console = Console(stderr=True)
+        self._console = _Console(stderr=True)
         if not self._console.is_terminal:
             self._console.width = _LOG_WIDTH
         self._status: Status | None = None
