@@ -24,7 +24,7 @@ CAPTIONS = (
     "extraction core",
     "extract()",
     "workers",
-    "crawl",
+    "crawling",
     "middlewares, archives",
     "pipelines, spiders",
     "add-on, settings",

@@ -1,0 +1,1 @@
+"""The crawl: site lists, discovery, network, history, output."""
