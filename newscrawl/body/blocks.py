@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled
 from newscrawl.document.rows import BLOCK_LEVEL
 
 if TYPE_CHECKING:
@@ -54,7 +53,6 @@ def find_blocks(document: Document) -> Blocks:
     return Blocks(*group_rows(document))
 
 
-@compiled("newscrawl.body._blocks", block_tags=_BLOCK_TAGS)
 def group_rows(document: Document) -> tuple[list[int], list[list[int]]]:
     """Return the columns of :class:`Blocks`."""
     tag, parent, block_tags = document.tag, document.parent, _BLOCK_TAGS
@@ -78,7 +76,6 @@ def _ends_block(tags: Sequence[str]) -> bool:
     return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
 
 
-@compiled("newscrawl.body._blocks", min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY)
 def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
     """Return the indices from *first* on of the blocks *rows* that are long and nearly linkless."""
     before, links = document.chars_before, document.link_chars_before
@@ -121,7 +118,6 @@ def cast_votes(ends: Sequence[int], bodies: Iterable[Iterable[int]]) -> bytearra
     return votes
 
 
-@compiled("newscrawl.body._blocks")
 def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
     """Return the roots of the largest subtrees whose shown text is exactly the text nodes *rows*.
 

@@ -11,7 +11,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import CAPTION_TAGS
-from newscrawl.compiled import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +79,6 @@ def boilerplate(
     return frozenset(rows)
 
 
-@compiled("newscrawl.body._blocks")
 def rows_with_tags(
     document: Document, roots: Iterable[int], tags: AbstractSet[str]
 ) -> Iterable[int]:

@@ -28,7 +28,6 @@ from newscrawl.body.context_features import CONTEXT_FEATURES, context_columns
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
 from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions
-from newscrawl.compiled import compiled
 from newscrawl.ensemble.ensemble import load_model
 
 if TYPE_CHECKING:
@@ -163,7 +162,6 @@ def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoic
     return BlockChoice(rows, expected, probabilities, best, selected)
 
 
-@compiled("newscrawl.body._blocks")
 def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], float]:
     """Return the indices of the blocks with the largest expected F1, and that F1.
 

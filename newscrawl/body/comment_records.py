@@ -7,7 +7,6 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.compiled import compiled
 from newscrawl.document.document import MAX_LABEL, WIDGET
 from newscrawl.document.repeats import sibling_lists
 from newscrawl.text import weighted_length
@@ -45,7 +44,6 @@ _REPLIES = dict.fromkeys((
     "回": "[复覆]",
 }  # fmt: skip
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
-_REPLY_STARTS = tuple({start[:2] for start in _REPLIES})
 _PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
@@ -103,10 +101,6 @@ def _is_reply(text: str) -> bool:
     return _REPLY.match(_NON_LETTERS.sub("", text.lower())) is not None
 
 
-@compiled(
-    "newscrawl.body._comment_marks",
-    is_reply=_is_reply, max_reply=_MAX_REPLY, starts=_REPLY_STARTS,
-)  # fmt: skip
 def reply_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
     """Return those of *rows* whose texts start like "Reply"."""
     return [
@@ -126,20 +120,11 @@ def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
             yield row
 
 
-@compiled(
-    "newscrawl.body._comment_marks",
-    find_date=_DATE.search, find_ago=_AGO.search, words=_AGO_WORDS, parts=_AGO_PARTS,
-)  # fmt: skip
 def has_date(text: str) -> bool:
     """Return whether *text* contains a date, a time of day or an age."""
     return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
 
 
-@compiled(
-    "newscrawl.body._comment_marks",
-    find_date=_DATE.search, find_ago=_AGO.search, has_date=has_date,
-    words=_AGO_WORDS, parts=_AGO_PARTS,
-)  # fmt: skip
 def date_rows(rows: list[int], texts: list[str], numbers: list[int]) -> list[int]:
     """Return those of *rows* whose texts have a date; *numbers* are the rows with a digit."""
     if _AGO.search("\n".join([texts[row] for row in rows])):

@@ -20,7 +20,6 @@ from newscrawl.body.comment_records import (
     record_signs,
     reply_buttons,
 )
-from newscrawl.compiled import compiled
 from newscrawl.document.document import MAX_LABEL, TEXT, rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT
@@ -127,7 +126,6 @@ def _names_comments(*values: str | None) -> bool:
     )
 
 
-@compiled("newscrawl.body._comment_marks", names_comments=_names_comments, names=tuple(_NAMES))
 def named_rows(document: Document, min_chars: float) -> list[int]:
     """Return the rows of elements that name comments and have enough text outside of links."""
     end, chars, links = document.end, document.chars_before, document.link_chars_before
@@ -182,10 +180,6 @@ def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator
 # Regions by structure
 
 
-@compiled(
-    "newscrawl.body._comment_marks",
-    min_length=_MIN_LONG_TEXT / WIDE_WEIGHT, min_chars=_MIN_LONG_TEXT, min_text_before=_MIN_TEXT_BEFORE,
-)  # fmt: skip
 def start_of_comments(document: Document) -> int:
     """Return the row after enough long texts for an article."""
     chars, links, hidden = 0.0, document.link_chars_before, document.hidden
@@ -257,10 +251,6 @@ def _is_heading(text: str) -> bool:
     return _HEADING.search(text.lower()) is not None
 
 
-@compiled(
-    "newscrawl.body._comment_marks",
-    is_heading=_is_heading, max_heading=_MAX_HEADING, phrases=tuple(_HEADINGS),
-)  # fmt: skip
 def heading_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
     """Return those of *rows* whose shown texts are like a heading of comments."""
     rows = [row for row in rows if len(texts[row]) <= _MAX_HEADING and not hidden[row]]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import elements_in, is_data_table
-from newscrawl.compiled import compiled
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
 from newscrawl.text import squeeze, words
@@ -38,12 +37,6 @@ _COMMENTS_NAME = re.compile(
 _FOOTER_NAME = re.compile(r"(?:^|[\s_-])footer(?:$|[\s_-])")
 _CONSENT_NAME = re.compile("cookie|consent|onetrust|gdpr|privacy")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
-# An element that is a region has one of these tags, or one of these parts in its class or id.
-_REGION_TAGS = frozenset({"article", "aside", "figcaption", "footer", "table"})
-_REGION_NAME_PARTS = (
-    "cookie", "consent", "onetrust", "gdpr", "privacy", "aside", "donat", "support", "newsletter",
-    "sign", "subscribe", "caption", "comment", "credit", "disclaimer", "disclosure", "footer",
-)  # fmt: skip
 
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
 # close theirs.
@@ -196,9 +189,6 @@ def _region_name(class_: str | None, id_: str | None) -> _RegionName:
     return _RegionName(_FOOTER_NAME.search(name) is not None, max_share)
 
 
-@compiled(
-    "newscrawl.body._blocks", never=_NEVER_REGIONS, tags=_REGION_TAGS, names=_REGION_NAME_PARTS
-)
 def contained_rows(
     document: Document,
     rows: Iterable[int],
