@@ -134,7 +134,7 @@ def results(rows: int) -> str:
     return f"<table><tr><th>Place</th><th>Crew</th><th>Points</th></tr>{cells}</table>"
 
 
-def test_keeps_a_table_with_most_of_the_text():
+def test_keeps_tables_of_the_story():
     lead = "".join(f"<p>{text}</p>" for text in STORY[:3])
     promotion = "<aside>" + "<p>Read the Gazette for a month, and pay only for the ink. </p>" * 20
     page = f"<body>{HEAD}<article>{lead}%s</article>{promotion}</aside><footer><p>All of the last season</p>{results(9)}</footer>"
@@ -142,7 +142,7 @@ def test_keeps_a_table_with_most_of_the_text():
     assert "12 Crew of harbour 12 53 points" in body
     assert all(text in body for text in STORY[:3])
     assert body.count("9 Crew of harbour 9 50 points") == 1
-    assert "Crew of" not in extract(page % results(5)).body
+    assert "5 Crew of harbour 5 46 points" in extract(page % results(5)).body
 
 
 def test_keeps_prose_in_captions_if_there_is_no_other():
