@@ -10,7 +10,7 @@ PARALLEL := --numprocesses logical --dist loadfile
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive growth clean
+.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -103,6 +103,10 @@ bench-crawl: .venv-peers/installed .venv-crawlers/installed
 # One WARC archive extracted by newscrawl, fastwarc + resiliparse and warcio + trafilatura.
 bench-archive: .venv-peers/installed
 	OMP_NUM_THREADS=1 .venv-peers/bin/python -m benchmarks.speed.archive --corpora $(CORPORA) $(ARGS)
+
+# Hourly crawls of simulated sites over two days, for the night: recall, delay, requests, alarms. Five minutes.
+newsworld: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.newsworld $(ARGS)
 
 # A crawl of 100,000 generated pages with one worker, for the night: half an hour on an idle machine.
 growth: $(VENV)/installed

@@ -1,0 +1,289 @@
+"""Simulated news sites for :mod:`benchmarks.newsworld`: stories by a clock that the crawls share."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from hashlib import blake2b
+from html import escape
+from random import Random
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.servers import LoopbackServer, Request, response
+from tests.servers.pages import paragraphs
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterable, Mapping
+
+HOUR: Final = 3600.0
+START: Final = datetime(2026, 3, 27, tzinfo=UTC).timestamp()
+HISTORY: Final = 24
+"""Hours of stories before the first crawl."""
+BREAK: Final = 26
+"""Hour from which the sites with a fault show it."""
+OUTAGE: Final = range(14, 20)
+"""Hours of sites that are down."""
+LISTINGS: Final[dict[str, tuple[str, ...]]] = {
+    "feed": ("/feed.xml", "/"),
+    "atom": ("/feed.xml", "/"),
+    "news sitemap": ("/news.xml", "/"),
+    "sitemap": ("/sitemap.xml", "/"),
+    "front page": ("/",),
+}
+"""Listings that a poller reads, by kind of the site."""
+
+#: kind and stories an hour
+_SITES = [
+    *(("feed", rate) for rate in (5, 2, 1, 0.3, 0.05)),
+    *(("atom", rate) for rate in (1, 0.3)),
+    *(("news sitemap", rate) for rate in (4, 1, 0.3)),
+    *(("sitemap", rate) for rate in (1, 0.2)),
+    *(("front page", rate) for rate in (1, 0.3, 0.05)),
+]
+#: of feeds with two stories an hour
+_FAULTS = ("paywall", "scripts only", "challenge", "unavailable", "Retry-After")
+_WORDS = sorted(
+    {
+        word
+        for number in range(49)
+        for text in paragraphs(number)
+        for word in re.findall(r"[A-Za-z]+", text)
+    }
+)
+_CHALLENGE = """<title>Just a moment...</title><h1>Checking your browser</h1><p>Please enable JavaScript
+and cookies to continue. Your browser will redirect to your requested content shortly.</p>"""
+_SCRIPTS = """<div id=root></div><noscript>Please enable JavaScript to read this site.</noscript>
+<script src=/app.js></script>"""
+_FEED_LENGTH = 20
+_HTML = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A story; times are seconds since 1970."""
+
+    path: str
+    published: float
+    title: str
+    texts: tuple[str, ...]
+    #: times at which a paragraph is added
+    changes: tuple[float, ...]
+
+    def changed(self, now: float) -> float:
+        """Return the time of the last change until *now*."""
+        return max((time for time in self.changes if time <= now), default=self.published)
+
+
+@dataclass(slots=True)
+class Site:
+    """A site with its stories, newest first."""
+
+    host: str
+    kind: str
+    fault: str | None = None
+    stories: list[Story] = field(default_factory=list)
+
+    def listed(self, now: float) -> list[Story]:
+        """Return the stories that are published at *now*."""
+        return [story for story in self.stories if story.published <= now]
+
+
+class Entry(NamedTuple):
+    """A request that was answered."""
+
+    host: str
+    target: str
+    status: int
+
+
+def _sentence(random: Random) -> str:
+    return " ".join(random.choices(_WORDS, k=random.randint(9, 22))).capitalize() + "."
+
+
+def _story(random: Random, published: float) -> Story:
+    title = " ".join(random.choices(_WORDS, k=7)).capitalize()
+    name = "-".join(title.lower().split())
+    day = f"{datetime.fromtimestamp(published, UTC):%Y/%m/%d}"
+    texts = tuple(
+        " ".join(_sentence(random) for _ in range(random.randint(2, 4)))
+        for _ in range(random.randint(6, 10))
+    )
+    chance, age = random.random(), 0.0
+    if chance < 0.15:
+        age = random.uniform(0.5, 6)
+    elif chance < 0.2:
+        age = random.uniform(8, 20)
+    changes = (published + age * HOUR,) if age else ()
+    return Story(f"/{day}/{name}.html", published, title, texts, changes)
+
+
+def make_sites(hours: int, seed: int) -> list[Site]:
+    """Return the sites with their stories from :data:`HISTORY` hours before the start to *hours*."""
+    kinds = [
+        *((kind, rate, None) for kind, rate in _SITES),
+        *(("feed", 2, name) for name in _FAULTS),
+    ]
+    sites = []
+    for number, (kind, rate, fault) in enumerate(kinds):
+        random, site = Random(1000 * seed + number), Site(f"127.0.3.{number + 1}", kind, fault)
+        time = START - HISTORY * HOUR
+        while (time := time + random.expovariate(1.3 * rate) * HOUR) < START + hours * HOUR:
+            of_day = time / HOUR % 24
+            if 1.3 * random.random() < (0.25 if of_day < 5 else 1.3 if of_day < 19 else 0.8):
+                site.stories.insert(0, _story(random, time))
+        sites.append(site)
+    return sites
+
+
+class WorldServer(LoopbackServer):
+    """Serves *sites* as they are at the time :attr:`now`, and lists the requests in :attr:`entries`.
+
+    Each site has a loopback address of its own, which Linux needs no set-up for.
+    """
+
+    address = "0.0.0.0"
+
+    def __init__(self, sites: Iterable[Site]) -> None:
+        super().__init__()
+        self._sites = {site.host: site for site in sites}
+        self._stories = {
+            (site.host, story.path): story
+            for site in self._sites.values()
+            for story in site.stories
+        }
+        self.now = START
+        self.entries: list[Entry] = []
+
+    def front_page(self, site: Site) -> str:
+        """Return the URL of the front page of *site*."""
+        return f"http://{site.host}:{self._port}/"
+
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        """Send the document."""
+        host = request.headers.get("host", request.host).partition(":")[0]
+        status, kind, text, headers = self._document(self._sites[host], request.target)
+        body = text.encode()
+        tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
+        if status == 200 and request.headers.get("if-none-match") == tag:
+            status, body = 304, b""
+        self.entries.append(Entry(host, request.target, status))
+        writer.write(response(body, status, {"Content-Type": kind, "ETag": tag, **headers}))
+        return True
+
+    def _document(self, site: Site, target: str) -> tuple[int, str, str, Mapping[str, str]]:
+        """Return status, media type, text and headers."""
+        hour = (self.now - START) / HOUR
+        if site.fault in {"unavailable", "Retry-After"} and OUTAGE.start <= hour < OUTAGE.stop:
+            seconds = {"Retry-After": str(int((OUTAGE.stop - hour) * HOUR))}
+            return 503, _HTML, "", seconds if site.fault == "Retry-After" else {}
+        if site.fault == "challenge" and hour >= BREAK:
+            return 200, _HTML, _CHALLENGE, {}
+        stories, base = site.listed(self.now), f"http://{site.host}:{self._port}"
+        story = self._stories.get((site.host, target))
+        status, kind, text = 404, _HTML, "<h1>Not found</h1>"
+        if target == "/robots.txt":
+            named = {"news sitemap": "news.xml", "sitemap": "sitemap.xml"}.get(site.kind)
+            line = f"Sitemap: {base}/{named}\n" if named else ""
+            status, kind, text = 200, "text/plain", f"User-agent: *\nDisallow: /admin/\n{line}"
+        elif target == "/":
+            status, text = 200, _front_page(site, stories[:_FEED_LENGTH])
+        elif target in LISTINGS[site.kind]:
+            status, kind, text = 200, "application/xml", self._listing(site, stories, base)
+        elif story and story.published <= self.now:
+            status, text = 200, self._page(site, story, base)
+        return status, kind, text, {}
+
+    def _listing(self, site: Site, stories: list[Story], base: str) -> str:
+        """Return the feed or sitemap of *site*."""
+        if site.kind in {"feed", "atom"}:
+            make, frame = (
+                (
+                    _rss_item,
+                    "<rss version='2.0'><channel><title>{title}</title>{items}</channel></rss>",
+                )
+                if site.kind == "feed"
+                else (_atom_entry, "<feed xmlns='http://www.w3.org/2005/Atom'>{items}</feed>")
+            )
+            items = "".join(make(story, base, self.now) for story in stories[:_FEED_LENGTH])
+            return frame.format(title=site.host, items=items)
+        if site.kind == "news sitemap":
+            stories = [story for story in stories if story.published > self.now - 48 * HOUR]
+        entries = "".join(
+            f"<url><loc>{base}{story.path}</loc><lastmod>{_iso(story.changed(self.now))}</lastmod>"
+            f"{_news(story) if site.kind == 'news sitemap' else ''}</url>"
+            for story in stories
+        )
+        spaces = (
+            "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "
+            "xmlns:news='http://www.google.com/schemas/sitemap-news/0.9'"
+        )
+        return f"<urlset {spaces}>{entries}</urlset>"
+
+    def _page(self, site: Site, story: Story, base: str) -> str:
+        is_broken = self.now >= START + BREAK * HOUR
+        if site.fault == "scripts only" and is_broken:
+            return f"<title>{story.title}</title>{_SCRIPTS}"
+        texts = list(story.texts)
+        texts += [f"Update: {story.texts[0][::-1]}" for time in story.changes if time <= self.now]
+        if site.fault == "paywall" and is_broken:
+            texts = [
+                texts[0],
+                "Subscribe now to read on. Four weeks for one euro, cancel at any time.",
+            ]
+        data = {
+            "@context": "https://schema.org",
+            "@type": "NewsArticle",
+            "headline": story.title,
+            "datePublished": _iso(story.published),
+            "dateModified": _iso(story.changed(self.now)),
+            "mainEntityOfPage": base + story.path,
+        }
+        body = "".join(f"<p>{escape(text)}</p>" for text in texts)
+        return (
+            f"<!doctype html><html lang=en><title>{story.title}</title>"
+            f"<script type='application/ld+json'>{json.dumps(data)}</script>"
+            f"<header><a href=/>{site.host}</a></header><main><article><h1>{story.title}</h1>"
+            f"<time datetime={_iso(story.published)}></time>{body}</article></main>"
+            f"<footer>All rights reserved.</footer></html>"
+        )
+
+
+def _front_page(site: Site, stories: Iterable[Story]) -> str:
+    feed = "<link rel=alternate type='application/rss+xml' href=/feed.xml>"
+    teasers = "".join(
+        f"<div><h2><a href='{story.path}'>{story.title}</a></h2><p>{story.texts[0][:160]}</p></div>"
+        for story in stories
+    )
+    link = feed if site.kind in {"feed", "atom"} else ""
+    return f"<!doctype html><html lang=en><title>{site.host}</title>{link}<main>{teasers}</main></html>"
+
+
+def _rss_item(story: Story, base: str, _: float) -> str:
+    date = format_datetime(datetime.fromtimestamp(story.published, UTC))
+    return (
+        f"<item><title>{story.title}</title><link>{base}{story.path}</link>"
+        f"<pubDate>{date}</pubDate></item>"
+    )
+
+
+def _atom_entry(story: Story, base: str, now: float) -> str:
+    return (
+        f"<entry><title>{story.title}</title><link href='{base}{story.path}'/><id>{story.path}</id>"
+        f"<published>{_iso(story.published)}</published>"
+        f"<updated>{_iso(story.changed(now))}</updated></entry>"
+    )
+
+
+def _news(story: Story) -> str:
+    return (
+        f"<news:news><news:publication_date>{_iso(story.published)}</news:publication_date>"
+        f"<news:title>{story.title}</news:title></news:news>"
+    )
+
+
+def _iso(time: float) -> str:
+    return datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
