@@ -26,9 +26,9 @@ test-slow: $(VENV)/installed
 test-all: $(VENV)/installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "not pythons and not (slow and corpus)" $(ARGS)
 
-# Branch coverage of all tests, worker processes and crawls included: half an hour.
+# Branch coverage of all tests, worker processes and crawls included: half an hour, so not in .ci/run.
 coverage:
-	$(MAKE) test-all ARGS="--cov --cov-report=term $(ARGS)"
+	$(MAKE) test-all ARGS="--cov --cov-report=term --cov-fail-under=85 $(ARGS)"
 
 # Long tests on the labelled pages, with fits of the models to them: ten minutes.
 test-corpora: $(VENV)/installed
