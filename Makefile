@@ -21,7 +21,7 @@ test: $(VENV)/installed
 
 # The rest: crawls, builds, worker processes, and with EXTRAS Spark: a quarter of an hour.
 test-slow: $(VENV)/installed
-	$(BIN)/python -m pytest $(PARALLEL) -m "slow and not pythons and not corpus" $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder -m "slow and not pythons and not corpus" $(ARGS)
 
 test-all: $(VENV)/installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "not pythons and not (slow and corpus)" $(ARGS)

@@ -333,10 +333,11 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     if len(set(sizes)) == len(sizes):  # the common case
         return places
     containers: dict[str, str] = {}
+    names: dict[int, str] = {}
     kept = []
     for place, size in zip(places, sizes, strict=True):
         if size >= MIN_LONG:
-            container = _container_name(document, blocks.owner[place])
+            container = _container_name(document, blocks.owner[place], names)
             first = containers.setdefault(_text(document, blocks, place), container)
             if container != first:
                 continue
@@ -344,11 +345,20 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     return kept
 
 
-def _container_name(document: Document, row: int) -> str:
-    """Return class and id of the closest ancestor that has one."""
+def _container_name(document: Document, row: int, known: dict[int, str]) -> str:
+    """Return class and id of the closest ancestor that has one; *known*: those of rows."""
     classes, ids = document.attributes["class"], document.attributes["id"]
-    names = (f"{classes.get(above, '')}#{ids.get(above, '')}" for above in document.ancestors(row))
-    return next((name for name in names if name != "#"), "")
+    passed, name = [], ""
+    for above in document.ancestors(row):
+        if above in known:
+            name = known[above]
+            break
+        passed.append(above)
+        if (own := f"{classes.get(above, '')}#{ids.get(above, '')}") != "#":
+            name = own
+            break
+    known.update(dict.fromkeys(passed, name))
+    return name
 
 
 def _remove_notices(document: Document, blocks: Blocks, accepted: set[int]) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs" / "guide").glob("*.md"))]
 
 NOT_RUN = {
+    r"--archived\b": "needs web.archive.org; test_discovery.py serves copies",
     r"\bsystemctl\b": "commands of root, for systemd",
     r"\b(make (demo|test))\b": "builds an environment; the demo has a test, test_demo.py",
     r"\bdocker\b": "needs Docker; test_docker.py builds and runs the image",
