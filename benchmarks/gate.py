@@ -21,8 +21,8 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from newscrawl.crawling.discovery import link_classifier
-from newscrawl.crawling.discovery.page_links import extract_links
+from newscrawl.crawl.discovery import link_classifier
+from newscrawl.crawl.discovery.page_links import extract_links
 from newscrawl.document.document import parse_document
 from newscrawl.lab.corpora.corpus import load_corpus, registered_domain
 from newscrawl.lab.corpora.tables import Table, print_tables

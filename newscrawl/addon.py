@@ -12,13 +12,13 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.extensions.memusage import MemoryUsage
 from scrapy.utils.misc import load_object
 
-from newscrawl.crawling.frontier import LeaseMiddleware, LeaseScheduler
-from newscrawl.crawling.memory_usage import OwnMemoryUsage
-from newscrawl.crawling.network.secrets import LogText
-from newscrawl.crawling.output.segment_writer import SegmentWriter
-from newscrawl.crawling.reporting.crawl_recorder import CrawlRecorder
-from newscrawl.crawling.reporting.progress import Progress
-from newscrawl.crawling.start_errors import shorten_start_errors
+from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
+from newscrawl.crawl.memory_usage import OwnMemoryUsage
+from newscrawl.crawl.network.secrets import LogText
+from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
+from newscrawl.crawl.reporting.progress import Progress
+from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,
@@ -66,7 +66,7 @@ PROXIES_PRIORITY = 745
 WARC_PRIORITY = 990
 #: Next to the engine, so that it sees the requests and items that all others let through.
 LEASES_PRIORITY = 1
-SCHEDULER = "newscrawl.crawling.frontier.LeaseScheduler"
+SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 STATE = "newscrawl/%(name)s.sqlite"
 SPIDERS = "newscrawl.spiders"
 FEED_EXPORTERS = {
@@ -78,10 +78,10 @@ FEED_STORAGES = {
     **dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage"),
     "stdout": "newscrawl.exporters.StdoutStorage",
 }
-HTTP_HANDLER = "newscrawl.crawling.network.download_handler.HttpHandler"
+HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
 #: Replacements of Scrapy's defaults for crawls of the open web.
 SAFE_SETTINGS = {
-    "DOWNLOADER": "newscrawl.crawling.network.downloader.Downloader",
+    "DOWNLOADER": "newscrawl.crawl.network.downloader.Downloader",
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": True,
     "TELNETCONSOLE_ENABLED": False,

@@ -26,7 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "css body fields neardup",
         "extraction",
         "workers",
-        "crawling inspection",
+        "crawl inspection",
         "archives feeds middlewares optional pipeline_options",
         "pipelines reports sinks spiders",
         "addon integrations samples settings spark",

@@ -24,7 +24,7 @@ CAPTIONS = (
     "extraction core",
     "extract()",
     "workers",
-    "crawling",
+    "crawl",
     "middlewares, archives",
     "pipelines, spiders",
     "add-on, settings",

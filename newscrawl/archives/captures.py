@@ -13,8 +13,8 @@ from w3lib.url import safe_url_string
 
 from newscrawl.archives.archive_reader import Flaw
 from newscrawl.archives.message_head import HeadTooLargeError, parse_headers, read_lines
-from newscrawl.crawling.content_codings import CodingError, TooLargeError, decode, split_codings
-from newscrawl.crawling.discovery.urls import registered_domain, site_key_or
+from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
+from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.items import PageItem, instant

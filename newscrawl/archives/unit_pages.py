@@ -21,8 +21,8 @@ from newscrawl.archives.captures import (
 from newscrawl.archives.message_head import MAX_HEAD_SIZE
 from newscrawl.archives.remote_files import local_copy, open_seekable
 from newscrawl.archives.sources import PARQUET
-from newscrawl.crawling.discovery.link_classifier import may_be_article
-from newscrawl.crawling.discovery.urls import absolute_url
+from newscrawl.crawl.discovery.link_classifier import may_be_article
+from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import is_binary
 from newscrawl.feeds.feed_rows import parse_line

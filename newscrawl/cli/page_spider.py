@@ -11,8 +11,8 @@ from newscrawl import clock
 from newscrawl.cli.crawl_process import NO_OUTPUT, failure_message, run_spider
 from newscrawl.cli.page_sources import SourceError, check_html
 from newscrawl.cli.shared_options import report
-from newscrawl.crawling.page_download import download_page
-from newscrawl.crawling.stylesheet_fetcher import META
+from newscrawl.crawl.page_download import download_page
+from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset

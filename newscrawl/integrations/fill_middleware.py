@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.http import HtmlResponse
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.urls import absolute_url, page_key
+from newscrawl.crawl.discovery.urls import absolute_url, page_key
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset
 from newscrawl.items import Article, PageItem

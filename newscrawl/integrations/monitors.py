@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from spidermon import MonitorSuite
 from spidermon.contrib.scrapy.monitors import BaseScrapyMonitor
 
-from newscrawl.crawling.reporting.outcomes import CONFIDENCE_PREFIX, site_counts
+from newscrawl.crawl.reporting.outcomes import CONFIDENCE_PREFIX, site_counts
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:

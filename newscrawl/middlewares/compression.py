@@ -12,10 +12,10 @@ from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.asyncio import is_asyncio_available
 
-from newscrawl.crawling.content_codings import CodingError, TooLargeError, decode, split_codings
-from newscrawl.crawling.discovery.urls import site_key
-from newscrawl.crawling.network import RefusedError
-from newscrawl.crawling.network.response_copy import copy_response
+from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.response_copy import copy_response
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 
@@ -30,7 +30,7 @@ META: Final = "newscrawl_identity"
 #: meta key: number of bytes after which the body is cut off
 CUT: Final = "newscrawl_cut"
 _SITE: Final = "newscrawl_site"
-_DECODE: Final = "newscrawl.crawling.content_codings:decode_in_worker"
+_DECODE: Final = "newscrawl.crawl.content_codings:decode_in_worker"
 # Compressed bytes that are decoded on the event loop, in milliseconds whatever they contain.
 _MAX_INLINE_SIZE: Final = 256 * 1024
 _UNLIMITED: Final = 2**30

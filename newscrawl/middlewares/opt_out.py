@@ -14,18 +14,18 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.urls import site_key
-from newscrawl.crawling.history.site_memory import SiteMemory
-from newscrawl.crawling.network import RefusedError
-from newscrawl.crawling.network.opt_out_rules import (
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.history.site_memory import SiteMemory
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.opt_out_rules import (
     FILES,
     MAX_FILE_SIZE,
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )
-from newscrawl.crawling.network.rules_cache import HostRules, ParserCache, RulesCache
-from newscrawl.crawling.reporting.outcomes import failure_reason
-from newscrawl.crawling.rule_files import product_token
+from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
+from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.crawl.rule_files import product_token
 from newscrawl.defaults import setting
 from newscrawl.middlewares.robots_middleware import CACHE_TIME
 from newscrawl.workers.pool import WorkerPool
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 META: Final = "newscrawl_opt_out"
 _SITE: Final = "newscrawl_site"
 _PRIORITY: Final = 1000
-_READ: Final = "newscrawl.crawling.rule_files:read_rules"
+_READ: Final = "newscrawl.crawl.rule_files:read_rules"
 
 
 class OptOutMiddleware:

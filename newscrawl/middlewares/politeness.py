@@ -12,11 +12,11 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.crawling.history.site_memory import SiteMemory
-from newscrawl.crawling.network import RefusedError
-from newscrawl.crawling.network.downloader import Downloader
-from newscrawl.crawling.network.pace import Pace, retry_after
-from newscrawl.crawling.reporting.outcomes import failure_reason
+from newscrawl.crawl.history.site_memory import SiteMemory
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.downloader import Downloader
+from newscrawl.crawl.network.pace import Pace, retry_after
+from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _REPEATED: Final = ("retry_times", "redirect_times", META)
 class PolitenessMiddleware:
     """Obeys Retry-After and Crawl-delay, and backs off from an overloaded domain.
 
-    Applies to the slots of :class:`~newscrawl.crawling.network.downloader.Downloader`, which are
+    Applies to the slots of :class:`~newscrawl.crawl.network.downloader.Downloader`, which are
     registered domains. Its priority (560) places it between the downloader and
     ``RetryMiddleware``. It also limits the requests to a site to ``NEWSCRAWL_SITE_REQUESTS``,
     retries and redirects included.

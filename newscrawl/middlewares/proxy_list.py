@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.urls import registered_domain, site_key_or
-from newscrawl.crawling.network.secrets import mask_secrets
+from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
+from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:

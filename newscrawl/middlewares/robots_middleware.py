@@ -17,13 +17,13 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.urls import site_key
-from newscrawl.crawling.history.site_memory import SiteMemory
-from newscrawl.crawling.network import RefusedError
-from newscrawl.crawling.network.response_copy import copy_response
-from newscrawl.crawling.network.rules_cache import HostRules, ParserCache, RulesCache
-from newscrawl.crawling.reporting.outcomes import failure_reason
-from newscrawl.crawling.rule_files import MAX_ROBOTS_SIZE, product_token
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.history.site_memory import SiteMemory
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.response_copy import copy_response
+from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
+from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE, product_token
 from newscrawl.middlewares.compression import CUT
 from newscrawl.workers.pool import WorkerPool
 
@@ -46,7 +46,7 @@ RETRY_TIME: Final = timedelta(hours=1)
 #: meta key of requests for robots.txt
 META: Final = "newscrawl_robots"
 _SITE: Final = "newscrawl_site"
-_READ: Final = "newscrawl.crawling.rule_files:read_rules"
+_READ: Final = "newscrawl.crawl.rule_files:read_rules"
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
@@ -55,7 +55,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     Differences: an unreachable robots.txt (5xx, 429, timeout, no connection) disallows the site for
     an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
     worker reduces them to the rules for this crawler, up to a limit
-    (``newscrawl.crawling.rule_files``), and the rules of all hosts are kept up to another one.
+    (``newscrawl.crawl.rule_files``), and the rules of all hosts are kept up to another one.
     """
 
     def __init__(self, crawler: Crawler) -> None:

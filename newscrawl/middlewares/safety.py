@@ -13,9 +13,9 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.reactor import is_reactor_installed
 from scrapy.utils.url import add_http_if_no_scheme
 
-from newscrawl.crawling.network import RefusedError
-from newscrawl.crawling.network.addresses import AddressPolicy
-from newscrawl.crawling.network.resolver import CheckedResolver
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.addresses import AddressPolicy
+from newscrawl.crawl.network.resolver import CheckedResolver
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class SafetyMiddleware:
 
     Its priority (20) places it before all others, so that redirects, robots.txt, sitemaps and style
     sheets are checked, too. Addresses in URLs are checked here, resolved addresses on connection
-    (:class:`~newscrawl.crawling.network.resolver.CheckedResolver`). Names that a proxy resolves are not
+    (:class:`~newscrawl.crawl.network.resolver.CheckedResolver`). Names that a proxy resolves are not
     checked. ``NEWSCRAWL_ALLOWED_ADDRESSES`` lists exceptions.
     """
 

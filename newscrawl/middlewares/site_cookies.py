@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.http.cookies import CookieJar
 
-from newscrawl.crawling.discovery.urls import is_public_suffix, registered_domain, site_key_or
+from newscrawl.crawl.discovery.urls import is_public_suffix, registered_domain, site_key_or
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 
-from newscrawl.crawling.stylesheet_fetcher import META, SHEET, SheetFetcher
+from newscrawl.crawl.stylesheet_fetcher import META, SHEET, SheetFetcher
 from newscrawl.css import has_paragraphs, sheet_urls
 from newscrawl.defaults import setting
 

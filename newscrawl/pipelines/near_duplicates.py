@@ -9,8 +9,8 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.urls import registered_domain
-from newscrawl.crawling.frontier.shards import shard_path
+from newscrawl.crawl.discovery.urls import registered_domain
+from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import StoryReader
 from newscrawl.items import Article

@@ -12,10 +12,10 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.urls import site_key_or
-from newscrawl.crawling.history.crawl_state import CrawlState
-from newscrawl.crawling.page_download import download_page
-from newscrawl.crawling.reporting.outcomes import DroppedPage, SiteStats, failure_reason
+from newscrawl.crawl.discovery.urls import site_key_or
+from newscrawl.crawl.history.crawl_state import CrawlState
+from newscrawl.crawl.page_download import download_page
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.defaults import setting
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import header_charset, is_binary
@@ -40,7 +40,7 @@ from newscrawl.workers.pool import WorkerPool
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newscrawl.crawling.stylesheet_fetcher import SheetFetcher
+    from newscrawl.crawl.stylesheet_fetcher import SheetFetcher
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from newscrawl.crawling.discovery.urls import site_key
-from newscrawl.crawling.reporting.progress import site_table
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.reporting.progress import site_table
 from newscrawl.items import Article
 from newscrawl.samples.expected import CrawlComparison, check_outcome
 from newscrawl.samples.extension import COUNTS_FILE
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SETTINGS = "newscrawl.settings.demo"
 _EXTENSIONS = {
-    "newscrawl.crawling.reporting.progress.Progress": None,
+    "newscrawl.crawl.reporting.progress.Progress": None,
     "newscrawl.samples.extension.SavedCounts": 500,
 }
 _TIMEOUT = 300  # seconds; the crawl takes about ten

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from newscrawl.crawling.reporting.outcomes import site_counts
-from newscrawl.crawling.reporting.progress import Progress
+from newscrawl.crawl.reporting.outcomes import site_counts
+from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.samples.server import DEFAULT_PORT, SampleSites, default_urls
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from newscrawl.crawling.discovery.urls import page_key
-from newscrawl.crawling.output.segments import read_segment
+from newscrawl.crawl.discovery.urls import page_key
+from newscrawl.crawl.output.segments import read_segment
 from newscrawl.feeds.story_reader import identity
 from newscrawl.items import instant
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.crawling.output.segments import Segment
+    from newscrawl.crawl.output.segments import Segment
 
 MAX_KEY_BYTES: Final = 500
 """Maximum length of a key; OpenSearch accepts 512 bytes."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawling.output.segments import Segment
+    from newscrawl.crawl.output.segments import Segment
     from newscrawl.sinks.item_rows import ItemRow
 
 # The client logs a warning for each answer that is not 2xx, expected ones included.

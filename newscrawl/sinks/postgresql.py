@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawling.output.segments import Segment
+    from newscrawl.crawl.output.segments import Segment
     from newscrawl.sinks.item_rows import ItemRow
 
 DEFAULT_TABLE: Final = "articles"

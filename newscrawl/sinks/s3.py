@@ -12,7 +12,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from newscrawl.crawling.output.segments import MANIFEST, manifest_text
+from newscrawl.crawl.output.segments import MANIFEST, manifest_text
 from newscrawl.sinks.sink import SegmentDelivery, Sink, SinkError, SinkUrlError, one_line
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawling.output.segments import Segment
+    from newscrawl.crawl.output.segments import Segment
 
 _SETTINGS: Final = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",

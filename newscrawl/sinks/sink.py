@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from newscrawl.crawling.network.secrets import mask_secrets
+from newscrawl.crawl.network.secrets import mask_secrets
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawling.output.segments import Segment
+    from newscrawl.crawl.output.segments import Segment
 
 _POSTGRESQL: Final = ("newscrawl.sinks.postgresql:PostgresqlSink", "psycopg", "postgresql")
 _OPENSEARCH: Final = ("newscrawl.sinks.opensearch:OpenSearchSink", "opensearchpy", "opensearch")

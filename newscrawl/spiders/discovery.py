@@ -6,14 +6,14 @@ from collections.abc import Iterator  # noqa: TC003  # scrapy-poet reads it
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawling.discovery.link_classifier import date_in_url
+from newscrawl.crawl.discovery.link_classifier import date_in_url
 from newscrawl.items import ListedArticle
 from newscrawl.spiders.sitelist import SitelistSpider
 
 if TYPE_CHECKING:
-    from newscrawl.crawling.discovery.site_plan import SitePlan
-    from newscrawl.crawling.discovery.target import Target
-    from newscrawl.crawling.history.page_history import ClassifiedEntries
+    from newscrawl.crawl.discovery.site_plan import SitePlan
+    from newscrawl.crawl.discovery.target import Target
+    from newscrawl.crawl.history.page_history import ClassifiedEntries
 
 
 class DiscoverySpider(SitelistSpider):

@@ -14,21 +14,21 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawling.article_filters import ArticleFilters
-from newscrawl.crawling.discovery.period import Period
-from newscrawl.crawling.discovery.site_plan import SitePlan
-from newscrawl.crawling.discovery.spider_arguments import read_arguments
-from newscrawl.crawling.discovery.target import Budgets, RemainingArticles
-from newscrawl.crawling.discovery.urls import UrlPatterns
-from newscrawl.crawling.frontier.leases import OUTCOME, PLANNED, LeaseBook
-from newscrawl.crawling.history.conditional_requests import conditional_headers
-from newscrawl.crawling.history.crawl_state import CrawlState
-from newscrawl.crawling.history.page_history import DELETED, GONE, ClassifiedEntries
-from newscrawl.crawling.history.source_history import Pause
-from newscrawl.crawling.page_download import download_copy, download_page, header_hints
-from newscrawl.crawling.reporting.outcomes import DroppedPage, SiteStats, failure_reason
-from newscrawl.crawling.start_errors import shorten_start_errors
-from newscrawl.crawling.stylesheet_fetcher import META
+from newscrawl.crawl.article_filters import ArticleFilters
+from newscrawl.crawl.discovery.period import Period
+from newscrawl.crawl.discovery.site_plan import SitePlan
+from newscrawl.crawl.discovery.spider_arguments import read_arguments
+from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
+from newscrawl.crawl.discovery.urls import UrlPatterns
+from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
+from newscrawl.crawl.history.conditional_requests import conditional_headers
+from newscrawl.crawl.history.crawl_state import CrawlState
+from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
+from newscrawl.crawl.history.source_history import Pause
+from newscrawl.crawl.page_download import download_copy, download_page, header_hints
+from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
+from newscrawl.crawl.start_errors import shorten_start_errors
+from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.fields.kind.barriers import gate_of
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
 
-    from newscrawl.crawling.discovery.paging import Place
-    from newscrawl.crawling.discovery.site_list import Site
-    from newscrawl.crawling.discovery.target import Role, Target
-    from newscrawl.crawling.frontier.leases import FinishedRequest
-    from newscrawl.crawling.frontier.shards import Shard
+    from newscrawl.crawl.discovery.paging import Place
+    from newscrawl.crawl.discovery.site_list import Site
+    from newscrawl.crawl.discovery.target import Role, Target
+    from newscrawl.crawl.frontier.leases import FinishedRequest
+    from newscrawl.crawl.frontier.shards import Shard
 
 MAX_PARAMETERS: Final = 20
 """Tracking parameters of a site that are compared, two requests for each combination."""
@@ -68,7 +68,7 @@ _PRIORITY: dict[Role, int] = {
 class SitelistSpider(Spider):
     """Finds the newest articles of each site and yields a :class:`PageItem` for each.
 
-    Arguments: ``sites`` (path of a file, see :mod:`newscrawl.crawling.discovery.site_list`) or
+    Arguments: ``sites`` (path of a file, see :mod:`newscrawl.crawl.discovery.site_list`) or
     ``site`` (a URL), by default the setting ``NEWSCRAWL_SITES``; ``limit`` (article pages per
     site) and ``shard`` (``3/16``: the third of 16 parts of the list).
     """
@@ -288,7 +288,7 @@ class SitelistSpider(Spider):
         self.site_stats.count(plan.site.key, f"{stat}/{target.role}")
 
     async def _on_robots(self, plan: SitePlan, target: Target, response: Response) -> None:
-        task = "newscrawl.crawling.discovery.sitemaps:read_robots"
+        task = "newscrawl.crawl.discovery.sitemaps:read_robots"
         urls = (await self._call(task, plan, response))["sitemaps"]
         for url in urls:
             plan.add_sitemap(url)
@@ -352,10 +352,10 @@ class SitelistSpider(Spider):
         # Twice the limit, since some candidates fail or are not articles.
         limit = 2 * plan.budgets.articles
         if target.role == "feed":
-            task = "newscrawl.crawling.discovery.feed_parser:read_feed"
+            task = "newscrawl.crawl.discovery.feed_parser:read_feed"
             listing = await self._parse_in_worker(task, plan, response, limit=limit, **self.window)
         else:
-            task = "newscrawl.crawling.discovery.sitemaps:read_sitemap"
+            task = "newscrawl.crawl.discovery.sitemaps:read_sitemap"
             listing = await self._parse_in_worker(
                 task, plan, response, limit=limit, **{**self.window, "since": self.since}
             )
@@ -388,7 +388,7 @@ class SitelistSpider(Spider):
             return await self._replace(plan, target, reason, response.request)
         if target.certain or target.is_revisit:
             return self._accept(plan, target, response)
-        task = "newscrawl.crawling.discovery.page_links:read_page"
+        task = "newscrawl.crawl.discovery.page_links:read_page"
         # Reading the links takes as long as an extraction.
         links = {"limit": self.max_links, "index_only": target.role == "article"}
         options = {"encoding": _charset(response), **links, **self.window}

@@ -14,12 +14,12 @@ from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse, Response
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.site_list import SitesError, http_url
-from newscrawl.crawling.discovery.urls import site_key
-from newscrawl.crawling.frontier.scheduler import RESUMED_COUNT
-from newscrawl.crawling.history.page_history import GONE
-from newscrawl.crawling.page_download import download_copy, header_hints
-from newscrawl.crawling.reporting.outcomes import SiteStats, failure_reason
+from newscrawl.crawl.discovery.site_list import SitesError, http_url
+from newscrawl.crawl.discovery.urls import site_key
+from newscrawl.crawl.frontier.scheduler import RESUMED_COUNT
+from newscrawl.crawl.history.page_history import GONE
+from newscrawl.crawl.page_download import download_copy, header_hints
+from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.items import PageItem
 

@@ -152,6 +152,6 @@ def test_raises_for_sites_that_cannot_be_reached():
 
 
 def test_function_and_package_have_one_name():
-    program = "import newscrawl.crawling.network, newscrawl; newscrawl.crawl([])"
+    program = "import newscrawl.crawl.network, newscrawl; newscrawl.crawl([])"
     done = subprocess.run([sys.executable, "-c", f"{program}.close()"], check=False)
     assert done.returncode == 0

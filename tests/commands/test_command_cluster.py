@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.crawling.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages

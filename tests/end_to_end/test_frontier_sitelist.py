@@ -18,7 +18,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from newscrawl.crawling.output.segments import read_segments
+from newscrawl.crawl.output.segments import read_segments
 from newscrawl.items import Article
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo_crawl import write_sites_file

@@ -15,17 +15,17 @@ from protego import Protego
 from newscrawl.archives.archive_reader import Flaw, read_records
 from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.body.parts import PARTS
-from newscrawl.crawling.discovery.feed_parser import read_feed
-from newscrawl.crawling.discovery.page_links import read_page
-from newscrawl.crawling.discovery.site_list import SitesError, load_sites
-from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
-from newscrawl.crawling.network.opt_out_rules import (
+from newscrawl.crawl.discovery.feed_parser import read_feed
+from newscrawl.crawl.discovery.page_links import read_page
+from newscrawl.crawl.discovery.site_list import SitesError, load_sites
+from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawl.network.opt_out_rules import (
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )
-from newscrawl.crawling.network.pace import retry_after
-from newscrawl.crawling.network.secrets import mask_secrets
-from newscrawl.crawling.rule_files import product_token, read_rules
+from newscrawl.crawl.network.pace import retry_after
+from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.rule_files import product_token, read_rules
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.document.encoding import header_charset, to_utf8
 from newscrawl.extraction.body_formats import BODY_FORMATS

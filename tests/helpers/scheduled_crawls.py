@@ -26,7 +26,7 @@ from scrapy.utils.project import get_project_settings
 from scrapy.utils.reactor import install_reactor
 
 from newscrawl import clock
-from newscrawl.crawling.reporting.outcomes import site_counts
+from newscrawl.crawl.reporting.outcomes import site_counts
 from tests.conftest import REPOSITORY
 from tests.servers.newsroom import CLOCK, instant
 

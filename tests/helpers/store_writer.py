@@ -7,7 +7,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from newscrawl.crawling.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.crawl_store import CrawlStore
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b (n INTEGER);"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawling.network.opt_out_rules import (
+from newscrawl.crawl.network.opt_out_rules import (
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )

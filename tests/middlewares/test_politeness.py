@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawling.network.pace import (
+from newscrawl.crawl.network.pace import (
     FAILURE_THRESHOLD,
     MIN_BACKOFF,
     REFUSAL_LIMIT,
@@ -204,7 +204,7 @@ def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
     assert web.request_counts() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    refused = "downloader/exception_type_count/newscrawl.crawling.network.RefusedError"
+    refused = "downloader/exception_type_count/newscrawl.crawl.network.RefusedError"
     assert crawl.stats[refused] == 4
     crawl = crawl_all(tmp_path, web, *pages)  # the next crawl waits as well
     assert web.request_counts() == {"busy.example/1": 1}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawling.network import secrets
-from newscrawl.crawling.network.secrets import LogTextFilter, mask_secrets
+from newscrawl.crawl.network import secrets
+from newscrawl.crawl.network.secrets import LogTextFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html

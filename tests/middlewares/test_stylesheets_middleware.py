@@ -14,9 +14,9 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawling.network import RefusedError
-from newscrawl.crawling.network.addresses import written_address
-from newscrawl.crawling.stylesheet_fetcher import REFERRER_URL, SheetFetcher
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.addresses import written_address
+from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server

@@ -15,7 +15,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawling.reporting.outcomes import dropped_pages
+from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.news_extract import ExtractionFailed

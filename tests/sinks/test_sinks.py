@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 
 from newscrawl.cli.exit_codes import DONE, FAILED, USAGE
 from newscrawl.cli.main import cli, run
-from newscrawl.crawling.output.segments import (
+from newscrawl.crawl.output.segments import (
     ARTICLE,
     SegmentSpan,
     StoredItem,
@@ -24,7 +24,7 @@ from newscrawl.crawling.output.segments import (
 from newscrawl.items import Article
 from newscrawl.sinks.delivery import deliver
 from newscrawl.sinks.item_rows import MAX_KEY_BYTES, article_key
-from tests.crawling.output.test_segments import Run, urls_of
+from tests.crawl.output.test_segments import Run, urls_of
 from tests.helpers.sink_killer import write_segments
 from tests.servers.opensearch import LOGIN
 from tests.servers.postgres import PASSWORD
@@ -346,7 +346,7 @@ def test_crawl_delivers_at_its_end(request: Any, tmp_path: Path):
 
 def _crawl(folder: Path, pages: int, sinks: str, returncode: int) -> str:
     extensions = ("output.segment_writer.SegmentWriter", "delivery.SinkDelivery")
-    paths = (f"newscrawl.crawling.{extensions[0]}", f"newscrawl.sinks.{extensions[1]}")
+    paths = (f"newscrawl.crawl.{extensions[0]}", f"newscrawl.sinks.{extensions[1]}")
     settings = {"NEWSCRAWL_SINKS": sinks, "EXTENSIONS": json.dumps(dict.fromkeys(paths, 500))}
     run = Run(folder, pages, **settings)
     _, log = run.communicate(timeout=200)

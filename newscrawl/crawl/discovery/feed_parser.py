@@ -1,0 +1,188 @@
+"""Parser of RSS, Atom and JSON Feed.
+
+A pure function of bytes, run in a worker process. RSS and Atom are read by feedparser, which takes
+seconds per megabyte: large feeds are truncated, since their newest entries come first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from io import BytesIO
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import feedparser
+from w3lib.html import remove_tags
+
+from newscrawl.crawl.discovery.listing_entries import EntryCollector
+from newscrawl.crawl.discovery.xml_repair import ROOT, repair_xml
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_SIZE: Final = 2 * 1024 * 1024
+"""Maximum size of RSS or Atom, in bytes; longer feeds are truncated."""
+MAX_ENTRIES: Final = 2000
+"""Maximum number of entries of a feed."""
+
+# feedparser takes quadratic time for the attributes of a tag, and for entries within entries.
+_MAX_TAG: Final = 16 * 1024
+_LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
+_ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
+_ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
+_HINT: Final = re.compile(rb"<(?:\w{1,20}:)?(ttl|updateFrequency)>\s{0,99}(\d{1,6})\s{0,99}</")
+_PERIOD: Final = re.compile(rb"<(?:\w{1,20}:)?updatePeriod>\s{0,99}(\w{5,7})\s{0,99}</")
+_PERIODS: Final = {
+    b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
+}  # fmt: skip
+_HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
+
+
+def read_feed(
+    data: bytes,
+    *,
+    url: str,
+    domains: Sequence[str],
+    **options: Any,
+) -> dict[str, Any]:
+    """Return the newest entries of the feed *data*.
+
+    ``kind`` is ``feed`` or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
+    (:func:`polling_hints`). The other keys are those of
+    :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`, *options* those of the
+    collector.
+    """
+    entries = EntryCollector(url, domains, **options)
+    return read_json(data, entries) if is_json(data) else read_xml(repair_xml(data), entries)
+
+
+def is_json(data: bytes) -> bool:
+    """Return whether *data* may be a JSON Feed."""
+    return data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+
+
+def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+    """Add the entries of RSS or Atom, which was repaired, and return the result of *entries*."""
+    truncated = _truncate(data)
+    if truncated is not data:
+        entries.skip("over_size")
+    options: dict[str, Any] = {"sanitize_html": False, "resolve_relative_uris": False}
+    if b"xml:base" in truncated:
+        options["response_headers"] = {"content-location": entries.base}
+    try:
+        parsed = feedparser.parse(BytesIO(truncated), **options)
+    except ValueError:  # malformed names of encodings and namespaces
+        return entries.result("unknown")
+    language = parsed.feed.get("language")
+    for entry in parsed.entries[:MAX_ENTRIES]:
+        _add(entries, entry, language)
+    kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
+    return {**entries.result(kind), **polling_hints(truncated)}
+
+
+def polling_hints(feed: bytes) -> dict[str, Any]:
+    """Return ``ttl``, seconds between two polls of *feed*, and ``skip_hours`` (UTC) without polls.
+
+    By the elements ``ttl`` and ``skipHours`` of RSS, and the module Syndication.
+    """
+    first = _ENTRY.search(feed)
+    head = feed[: min(first.start() if first else len(feed), _MAX_TAG)]
+    numbers = {name: int(number) for name, number in _HINT.findall(head)}
+    period = _PERIOD.search(head)
+    pause = _PERIODS.get(period[1].lower(), 0) if period else 0.0
+    pause /= max(1, numbers.get(b"updateFrequency", 1))
+    skipped = {int(hour) % 24 for hour in _HOUR.findall(head)}
+    hours = sorted(skipped) if b"<skipHours" in head and len(skipped) < 24 else []
+    return {"ttl": max(60.0 * numbers.get(b"ttl", 0), pause), "skip_hours": hours}
+
+
+def _truncate(data: bytes) -> bytes:
+    """Return *data* itself if it is within the limits, else a feed of its first whole entries."""
+    limit = min(MAX_SIZE, len(data))
+    if long_tag := _LONG_TAG.search(data, 0, limit):
+        limit = long_tag.start()
+    excess = next(islice(_ENTRY.finditer(data, 0, limit), MAX_ENTRIES, None), None)
+    if limit == len(data) and not excess:
+        return data
+    limit = excess.start() if excess else limit
+    ends = (match.end() for match in _ENTRY_END.finditer(data, 0, limit))
+    end = max(ends, default=limit)
+    root = ROOT.search(data, 0, end)
+    name = root[1] if root else b"rss"
+    closing = b"</channel></rss>" if name.lower() == b"rss" else b"</%s>" % name
+    return data[:end] + closing
+
+
+def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -> None:
+    if not (link := _link(entry)):
+        entries.skip("bad")
+        return
+    # Not the dates that feedparser reads: it takes the first digits for a year. And dict.get, as
+    # feedparser's own get() returns one date for the other.
+    entries.add(
+        link,
+        date=dict.get(entry, "published"),
+        changed=dict.get(entry, "updated"),
+        title=_title(entry),
+        language=language,
+    )
+
+
+def _link(entry: dict[str, Any]) -> str | None:
+    """Return the address of the story: that of the site, the first of several that show a page."""
+    pages = (
+        link.get("href")
+        for link in entry.get("links", ())
+        if link.get("rel") == "alternate" and link.get("type") == "text/html"
+    )
+    original = entry.get("feedburner_origlink") or entry.get("pheedo_origlink")
+    found = original or next(pages, None) or entry.get("link")
+    return found if isinstance(found, str) else None
+
+
+def _title(entry: dict[str, Any]) -> str:
+    # An RSS title may be escaped markup; feedparser detects it by its content.
+    title = entry.get("title", "")
+    if entry.get("title_detail", {}).get("type") == "text/html":
+        title = unescape(remove_tags(title))
+    return squeeze(title)
+
+
+def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+    """Add the entries of a JSON Feed and return the result of *entries*.
+
+    Specification: https://www.jsonfeed.org/version/1.1/
+    """
+    try:
+        parsed = json.loads(data)
+    except (ValueError, RecursionError):
+        return entries.result("unknown")
+    items = parsed.get("items")
+    if not isinstance(items, list):
+        return entries.result("unknown")
+    if len(items) > MAX_ENTRIES:
+        entries.skip("over_size")
+    for item in items[:MAX_ENTRIES]:
+        _add_json(entries, item if isinstance(item, dict) else {}, parsed.get("language"))
+    return entries.result("feed")
+
+
+def _add_json(entries: EntryCollector, item: dict[str, Any], feed_language: Any) -> None:
+    values = {
+        name: item[name] if isinstance(item.get(name), str) else None
+        for name in ("url", "id", "date_published", "date_modified", "title", "language")
+    }
+    url = values["url"] or values["id"]
+    if url is None or (not values["url"] and not url.startswith(("http://", "https://"))):
+        entries.skip("bad")
+        return
+    entries.add(
+        url,
+        date=values["date_published"],
+        changed=values["date_modified"],
+        title=squeeze(values["title"] or ""),
+        language=values["language"] or (feed_language if isinstance(feed_language, str) else None),
+    )

@@ -1,0 +1,209 @@
+"""Entries of sitemaps, feeds and pages: validated, newest first, limited in number."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from newscrawl import clock
+from newscrawl.crawl.discovery.link_classifier import date_in_url
+from newscrawl.crawl.discovery.period import Period, span_of
+from newscrawl.crawl.discovery.traps import trap_kind
+from newscrawl.crawl.discovery.urls import (
+    TrackingVariants,
+    UrlPatterns,
+    absolute_url,
+    page_key,
+    registered_domain,
+    site_key,
+)
+from newscrawl.fields import further_pages
+from newscrawl.fields.dates.visible_dates import read_only_date
+from newscrawl.fields.metadata.structured_date import MAX_LENGTH, parse_date
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from newscrawl.items import Day
+
+MAX_URL_LENGTH = 2083
+"""Maximum length of a URL; longer ones are generated or hostile."""
+_MAX_TITLE_LENGTH = 500
+_MONTH = re.compile(r"(\d{4})-?(\d\d)?$")
+_RFC_822 = re.compile(r"\b\d\d? [A-Za-z]{3} \d\d \d\d:\d\d")  # a year of two digits
+_DAY_FIRST = re.compile(r"^(\d\d?)-(\d\d?)-(\d{4})(?!\d)")
+
+
+def read_date(text: str | None, language: str | None = None) -> Day | datetime | None:
+    """Return the day or the instant of *text*, a date of a feed or a sitemap in any notation.
+
+    None for a month, for several days, and for a day whose order of day and month is not certain.
+    """
+    if not text:
+        return None
+    text = squeeze(text[:MAX_LENGTH])
+    now = clock.now()
+    # As PHP and browsers read numbers with hyphens.
+    value = parse_date(_DAY_FIRST.sub(r"\3-\2-\1", text), now)
+    if value is not None:
+        return value
+    if _RFC_822.search(text):
+        return _rfc_822(text)
+    found = read_only_date(text, language, now)
+    return None if found is None or found.ambiguous else found.value
+
+
+def _rfc_822(text: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(text)
+    except ValueError:
+        return None
+
+
+def date_timestamp(text: str | None, language: str | None = None) -> float | None:
+    """Return the date *text* in seconds since 1970, for ordering; None if it is invalid.
+
+    A date without time zone is UTC; a month or a year is its first day.
+    """
+    if text and (month := _MONTH.fullmatch(text.strip())):
+        text = f"{month[1]}-{month[2] or '01'}-01"
+    return _timestamp(read_date(text, language))
+
+
+def _timestamp(value: Day | datetime | None) -> float | None:
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    return value.replace(tzinfo=value.tzinfo or UTC).timestamp()
+
+
+class EntryCollector:
+    """Collects the entries of one document.
+
+    *domains*: registered domains to accept; *since*, *until* (ISO 8601): entries that were certainly
+    published outside of this period are skipped; *limit*: maximum number of entries, the newest are
+    kept, of the period first; *traps*: skip URLs of crawler traps
+    (:func:`~newscrawl.crawl.discovery.traps.trap_kind`); *patterns*: expressions to include and to
+    exclude (:class:`~newscrawl.crawl.discovery.urls.UrlPatterns`); *learned*: parameters that were
+    compared (:class:`~newscrawl.crawl.discovery.urls.TrackingVariants`).
+    """
+
+    def __init__(
+        self,
+        base: str,
+        domains: Sequence[str],
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 1000,
+        traps: bool = True,
+        patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
+        learned: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
+        self.base = base
+        self._domains = frozenset(domains)
+        self._period = Period.of(since, until)
+        self._limit = limit
+        self._traps = traps
+        self._patterns = UrlPatterns(*patterns)
+        self._variants = TrackingVariants(learned)
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._left_out: Counter[str] = Counter()
+
+    def skip(self, reason: str) -> None:
+        """Count a skipped entry."""
+        self._left_out[reason] += 1
+
+    def add(
+        self,
+        url: str,
+        *,
+        date: str | None = None,
+        changed: str | None = None,
+        title: str | None = None,
+        language: str | None = None,
+        link_text: str | None = None,
+        is_sitemap: bool = False,
+        span: tuple[float, float] | None = None,
+    ) -> None:
+        """Add an entry, or count why it is skipped.
+
+        *date* is the publication date, *changed* the last modification, which only orders entries
+        and shows what is too old. *span*: when the pages of a sitemap were published, by its name.
+        """
+        kept = self._variants.kept
+        absolute = absolute_url(url, self.base, kept) if len(url) <= MAX_URL_LENGTH else None
+        if absolute is None or url.strip() in ("", "//"):  # the document itself
+            self.skip("bad")
+            return
+        if self._traps and trap_kind(absolute):
+            self.skip("trap")
+            return
+        modified, published = date_timestamp(changed, language), read_date(date, language)
+        first, of_url = _timestamp(published), date_in_url(absolute)
+        if not is_sitemap:
+            span = (first, first) if first else span_of(of_url)
+        begin, end = span or (None, modified)
+        if end and modified and not first:
+            # What was changed lately is no old story, unless a period was asked for.
+            end = (min if self._period.until is not None else max)(end, modified)
+        # A date of a month has no day.
+        timestamp = first or date_timestamp(date, language) or modified or date_timestamp(of_url)
+        if is_sitemap and span and self._period.until is not None:
+            timestamp = min(span[1], self._period.until)
+        if not is_sitemap and registered_domain(site_key(absolute)) not in self._domains:
+            self.skip("other_site")
+        elif not is_sitemap and not self._patterns.accept(absolute):
+            self.skip("pattern")
+        elif reason := self._period.excludes(begin, end):
+            self.skip(reason)
+        else:
+            hints = {
+                "title": title and title[:_MAX_TITLE_LENGTH],
+                "date": published and published.isoformat(),
+                "language": language,
+                "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
+            }
+            if not is_sitemap:
+                self._variants.add(url, absolute, self.base)
+            key = page_key(absolute, kept)
+            entry = {
+                "url": absolute,
+                "key": key,
+                "timestamp": timestamp,
+                "changed": modified,
+                "hints": {name: text for name, text in hints.items() if text},
+            }
+            self._entries.setdefault(key, entry)
+
+    def result(self, kind: str) -> dict[str, Any]:
+        """Return ``kind``, ``entries`` (newest first, undated last), ``left_out`` counts, ``variants``.
+
+        An entry has ``url``, ``key`` (:func:`~newscrawl.crawl.discovery.urls.page_key`),
+        ``timestamp`` (seconds, or None), ``changed`` (last modification according to the listing,
+        likewise) and ``hints`` (``title``, ``date``, ``language``, ``link_text``, if known); what
+        may be a further page also has ``story``, the key of the entry with the first page. The
+        variants are those of :class:`~newscrawl.crawl.discovery.urls.TrackingVariants`.
+        """
+        entries = list(self._entries.values())
+        after = [entry for entry in entries if self._period.is_after(entry["timestamp"])]
+        if 2 * len(after) < len(entries) - self._left_out["too_new"]:
+            # Most neighbours are of the period, so these were changed later.
+            for entry in after:
+                entry["timestamp"] = self._period.until
+        entries = sorted(entries, key=lambda entry: self._period.rank(entry["timestamp"]))
+        self._left_out["over_limit"] += max(0, len(entries) - self._limit)
+        left_out = {reason: count for reason, count in self._left_out.items() if count}
+        entries = entries[: self._limit]
+        parts = further_pages(entry["url"] for entry in entries)
+        for entry in entries:
+            if story := parts.get(entry["url"]):
+                entry["story"] = page_key(story, self._variants.kept)
+        variants = self._variants.result()
+        return {"kind": kind, "entries": entries, "left_out": left_out, "variants": variants}

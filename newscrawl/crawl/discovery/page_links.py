@@ -1,0 +1,199 @@
+"""Links of a page to articles, section pages and feeds.
+
+A pure function of bytes, run in a worker process.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from newscrawl.crawl.discovery.link_classifier import link_kind
+from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
+from newscrawl.crawl.discovery.urls import TrackingVariants, absolute_url
+from newscrawl.document.document import parse_document
+from newscrawl.fields import (
+    PAGE_KIND_THRESHOLD,
+    find_barrier,
+    find_further_pages,
+    has_article_data,
+    kind_features,
+    page_kind,
+)
+from newscrawl.items import NON_ARTICLE_KINDS
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from newscrawl.document.document import Document
+
+_FEED_TYPES = (
+    "application/rss+xml",
+    "application/atom+xml",
+    "application/rdf+xml",
+    "application/feed+json",
+)
+# Of feeds that are named so, and of much else.
+_OTHER_TYPES = ("", "text/xml", "application/xml", "application/json")
+_FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
+_FEED_PATH = re.compile(
+    r"(?:^|[/._-])(?:rss\d?|atom|feed)(?:\.(?:xml|rdf|json)|/?)(?:\?|$)|\.(?:rss|atom|rdf)(?:\?|$)",
+    re.IGNORECASE,
+)
+_FEED_SCHEME = re.compile(r"^feed:(?=https?:)", re.IGNORECASE)
+_MAX_FEED_LINKS = 3
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
+_IGNORED_PREFIXES = ("#", "javascript:", "mailto:", "tel:", "data:")
+
+
+def read_page(
+    data: bytes,
+    *,
+    url: str,
+    domains: Sequence[str],
+    encoding: str | None = None,
+    limit: int = 500,
+    index_only: bool = False,
+    patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
+    learned: Mapping[str, bool] = MappingProxyType({}),
+    **options: Any,
+) -> dict[str, Any]:
+    """Classify the page *data* and return its links; with *index_only*, only of an index.
+
+    - ``kind`` and ``confidence``: :func:`newscrawl.fields.kind.page_kind.page_kind` with the
+      threshold for pages before extraction, which drops fewer pages;
+    - ``barrier``: :func:`newscrawl.fields.kind.barriers.find_barrier`;
+    - ``is_article``: True if ``kind`` is an article and its JSON-LD confirms it;
+    - ``articles`` and ``sections``: entries of the first *limit* links
+      (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
+      *options* are those of the collector, but sections need not match a pattern to include;
+    - ``feeds``: URLs; ``next``: URL of the next page of a list, for a period; ``left_out``: counts by reason; ``variants``: those of the collector.
+
+    Raises ``DocumentError``.
+    """
+    document = parse_document(data, encoding, media=False)
+    base = _base_url(document, url)
+    features = kind_features(document)
+    kind, confidence = page_kind(document, features, threshold=PAGE_KIND_THRESHOLD)
+    of_sections: tuple[Sequence[str], Sequence[str]] = (), patterns[1]
+    links = {
+        name: EntryCollector(
+            base, domains, limit=limit, patterns=expressions, learned=learned, **options
+        )
+        for name, expressions in (
+            ("article", patterns),
+            ("section", of_sections),
+            ("other", patterns),
+        )
+    }
+    variants, written = TrackingVariants(learned), dict[str, list[str]]()
+    wanted = kind == "index" or not index_only
+    has_period = options.get("since") or options.get("until")
+    if wanted:
+        for target, text in extract_links(document, base, limit, variants.kept, written):
+            name = link_kind(target, text)
+            links[name].add(target, link_text=text)
+            for href in written[target] if name == "article" else ():
+                variants.add(href, target, base)
+    articles = links["article"].result("article")
+    return {
+        "kind": kind,
+        "confidence": confidence,
+        "barrier": find_barrier(document, features, url),
+        "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
+        "feeds": _feed_urls(document, base),
+        "next": _next_listing(document, url, base) if wanted and has_period else None,
+        "articles": articles["entries"],
+        "sections": links["section"].result("section")["entries"],
+        "left_out": articles["left_out"],
+        "variants": variants.result(),
+    }
+
+
+def _base_url(document: Document, url: str) -> str:
+    bases = document.rows_of("base")
+    if not bases:
+        return url
+    return absolute_url(document.attributes["href"].get(bases[0], ""), url) or url
+
+
+def _next_listing(document: Document, url: str, base: str) -> str | None:
+    named = (
+        absolute_url(link.get("href"), base)
+        for link in document.statements
+        if "next" in link.get("rel").lower().split()
+    )
+    numbered = find_further_pages(document, [0], url)[-1:] if len(document) else ()
+    return next(filter(None, (*named, *numbered)), None)
+
+
+def _feed_urls(document: Document, base: str) -> list[str]:
+    """Return the URLs of declared feeds, else of links to files that are named like feeds."""
+    hrefs = [
+        link.get("href")
+        for link in document.statements
+        if link.tag == "link"
+        and "alternate" in link.get("rel").lower()
+        and _is_feed(link.get("type"), f"{link.get('href')} {link.get('title')}")
+    ]
+    if not hrefs:
+        anchors = dict.fromkeys(document.attributes["href"].values())
+        hrefs = list(islice(filter(_FEED_PATH.search, anchors), _MAX_FEED_LINKS))
+    return list(
+        dict.fromkeys(
+            filter(None, (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs))
+        )
+    )
+
+
+def _is_feed(media_type: str, name: str) -> bool:
+    kind = media_type.partition(";")[0].strip().lower()
+    return kind in _FEED_TYPES or (kind in _OTHER_TYPES and _FEED_NAME.search(name) is not None)
+
+
+def extract_links(
+    document: Document,
+    base: str,
+    limit: int | None = None,
+    kept: frozenset[str] = frozenset(),
+    written: dict[str, list[str]] | None = None,
+) -> Iterable[tuple[str, str]]:
+    """Return URL and text of the first *limit* links of *document*, each URL once.
+
+    A teaser links the same page by image, headline and text: the longest text is returned. *kept*:
+    parameters that are no tracking (:func:`~newscrawl.crawl.discovery.urls.absolute_url`); *written*
+    gets the addresses of each URL as the page has them.
+    """
+    texts: dict[str, str] = {}
+    for href, text in _anchors(document):
+        target = absolute_url(href, base, kept)
+        if target is not None and (target in texts or limit is None or len(texts) < limit):
+            texts[target] = max(texts.get(target, ""), text, key=len)
+            if written is not None:
+                written.setdefault(target, []).append(href)
+    return texts.items()
+
+
+def _anchors(document: Document) -> Iterator[tuple[str, str]]:
+    for row, address in document.attributes["href"].items():
+        href = address.strip()
+        if (
+            document.tag[row] in ("a", "area")
+            and 0 < len(href) <= MAX_URL_LENGTH
+            and not href.lower().startswith(_IGNORED_PREFIXES)
+        ):
+            yield _encode_query(href, document.encoding), squeeze(document.subtree_text(row))
+
+
+def _encode_query(href: str, encoding: str) -> str:
+    """Return *href* with its query in the charset of the page, as browsers send it."""
+    path, mark, query = href.partition("?")
+    if query.isascii() or encoding in ("str", "utf-8", "utf-16-le", "utf-16-be"):
+        return href
+    query, hash_mark, fragment = query.partition("#")
+    data = query.encode(encoding, "xmlcharrefreplace")
+    return f"{path}{mark}{quote(data, safe=_ASCII)}{hash_mark}{fragment}"

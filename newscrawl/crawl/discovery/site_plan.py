@@ -1,0 +1,571 @@
+"""Plan of a site: the requests it still needs, newest articles first, within its budgets.
+
+Without network access and Scrapy: the spider requests the next targets and reports the results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from dataclasses import replace
+from itertools import count
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from newscrawl.crawl.discovery.link_classifier import date_in_url
+from newscrawl.crawl.discovery.listing_entries import date_timestamp
+from newscrawl.crawl.discovery.paging import ListingPages
+from newscrawl.crawl.discovery.period import ANY_TIME, Period
+from newscrawl.crawl.discovery.target import (
+    Budgets,
+    KnownSource,
+    RemainingArticles,
+    Role,
+    Target,
+    TargetQueue,
+)
+from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
+from newscrawl.items import LISTED
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+    from newscrawl.crawl.discovery.paging import Place
+    from newscrawl.crawl.discovery.site_list import Site
+    from newscrawl.crawl.frontier.leases import FinishedRequest
+
+
+NO_ANSWER = frozenset({"address", "connection", "dns", "robots_unreachable", "timeout"})
+"""Reasons of failures without an answer of the site."""
+#: the protocol has no indexes of indexes, but some sites have
+MAX_SITEMAP_DEPTH = 3
+MIN_AFTER = 20
+"""Articles changed after the period that are requested in any case."""
+MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
+"""New articles per second that make a known sitemap be read with the feeds."""
+MAX_BARREN_SITEMAPS = 3
+"""Sitemaps changed after the period that are read in vain once its articles have been found."""
+USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
+"""Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
+
+
+# Front page, of a language or edition too.
+_HOME_PATH = re.compile(
+    r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?(?:(?:index|home|default|start)(?:\.\w+)?/?)?",
+    re.IGNORECASE,
+)
+# Parameter of a page below the front page.
+_IDENTIFIER = re.compile(r"(?:^|&)(?!utm_)[^=&]*=(?!40[0-9](?:&|$))\d")
+
+
+class SitePlan:
+    """The fetch targets of one site.
+
+    Their order:
+
+    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list; if these redirect to another domain, its URLs are
+       accepted, too;
+    2. feeds and sitemaps of the site list, and feeds that pages link to;
+    3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
+    4. articles, newest first;
+    5. discovered section pages, one at a time, if there are too few articles;
+    6. revisits, newest first.
+
+    Steps 3 to 6 wait until no source is in flight, so that the newest articles are fetched first.
+    Each URL is returned once, except a section page that a feed then lists as an article.
+
+    *known*: sources of previous crawls by role and page key; those that are not due are skipped.
+
+    *period*: when wanted articles were published. A page that was changed later may be of the
+    period, too: of these, only a tenth as many as of the period are requested.
+
+    A page of the site list that failed last is requested in every crawl. If one answers again, all
+    sources that failed are due. If no request gets an answer, only the site list is requested.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        budgets: Budgets,
+        known: Mapping[tuple[Role, str], KnownSource] = MappingProxyType({}),
+        period: Period = ANY_TIME,
+        remaining: RemainingArticles | None = None,
+        *,
+        parameters: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
+        self.site = site
+        self.budgets = budgets
+        #: of all sites
+        self.remaining = remaining or RemainingArticles()
+        #: registered domains of the site
+        self.domains = {registered_domain(site.key)}
+        #: requests in flight by ticket, the number of the request
+        self.in_flight: dict[int, Target] = {}
+        self._sources_in_flight = self._new_in_flight = 0
+        #: tracking parameters that were compared, True for those that tell pages apart
+        self.parameters = dict(parameters)
+        #: new article pages passed to the pipelines (without revisits)
+        self.accepted = 0
+        #: number of known sources that are not due, by role
+        self.not_due: Counter[Role] = Counter()
+        #: reason why the last source of the site list failed
+        self.failure: str | None = None
+        #: a source other than robots.txt was read, or an article
+        self.is_read = False
+        self._answered = False
+        #: known sources that failed last and are not due
+        self._failing: list[Target] = []
+        #: sources that no previous crawl has found, to be stored
+        self.new_sources: list[Target] = []
+        self._extra_requests = 0
+        self._tickets = count(1)
+        self._requests = 0
+        self._requests_by_role: Counter[Role] = Counter()
+        self._seen: set[tuple[bool, str]] = set()
+        self._article_keys: set[str] = set()
+        self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
+        self._final_keys: set[str] = set()
+        self._listed: deque[Target] = deque()  # and discovered feeds
+        self._period = period
+        self._sitemaps, self._sections = TargetQueue(period), TargetQueue(period)
+        self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
+        #: requests of articles within the period, and of those that were changed after it
+        self._within = self._after = 0
+        #: sitemaps changed after the period that were read since one had articles of the period
+        self._barren = 0
+        #: articles not requested, since they were changed after the period
+        self.outside = 0
+        #: candidates without a date, if a period was asked for
+        self.undated = 0
+        #: listings and page numbers by page key, the first pages excepted
+        self._pages: dict[str, tuple[ListingPages, int]] = {}
+        #: listed articles
+        self.listed_count = 0
+        #: pages that may be further pages of stories, with the keys of these
+        self._parts: list[tuple[str, Target]] = []
+        self._revisited = 0
+        self._known = known
+        self._known_pages: set[str] = set()
+        self._known_count = 0
+        self._add_listed("robots", urljoin(site.url, "/robots.txt"))
+        for url in (site.url, *site.sections):
+            self._add_listed("section", url)
+        for url in site.feeds:
+            self._add_listed("feed", url)
+        for url in site.sitemaps:
+            self._add_listed("sitemap", url)
+        # Archive pages at the usual addresses; they are not stored as sources.
+        for month, end in period.months():
+            archive = Target("section", urljoin(site.url, f"/{month}/"), 1, end)
+            if self._mark_seen("section", archive.key):
+                self._queue(archive)
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Tracking parameters that tell pages of the site apart."""
+        return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
+
+    @property
+    def candidate_count(self) -> int:
+        """Number of articles that have not been fetched."""
+        return len(self._articles) + len(self._revisits)
+
+    @property
+    def skip_reason(self) -> str:
+        """Reason for skipping the candidates: ``unreachable``, ``over_limit``, ``over_budget``."""
+        if self._is_unreachable:
+            return "unreachable"
+        is_full = self.accepted >= self.budgets.articles or self.remaining.number <= 0
+        return "over_limit" if is_full else "over_budget"
+
+    def add_domain(self, url: str) -> None:
+        """Accept the domain of *url*, the final URL of a listed page."""
+        domain = registered_domain(site_key(url))
+        if domain not in self.domains:
+            self.domains.add(domain)
+            self._add_listed("robots", urljoin(url, "/robots.txt"))
+
+    def is_own_url(self, url: str) -> bool:
+        """Return True if *url* belongs to this site."""
+        return registered_domain(site_key(url)) in self.domains
+
+    def record_read(self, target: Target) -> None:
+        """Record that *target* was read, or has not changed."""
+        self._answered = True
+        self.is_read |= target.role != "robots"
+        if target.role != "article" and target.history.get("failures"):
+            failing, self._failing = self._failing, []
+            for source in failing:
+                self.not_due[source.role] -= 1
+                self._queue(source)
+
+    def record_failure(self, target: Target, reason: str) -> None:
+        """Record that *target* could not be fetched or read."""
+        if target.key in self._pages:
+            self.add_pages(target, None, "older")
+        silent = reason in NO_ANSWER
+        self._answered |= not silent
+        if target.role != "article" and (silent or target.is_start):
+            self.failure = reason
+        is_missing = target.role == "sitemap" and reason.startswith(("http_4", "unreadable"))
+        if is_missing or (target.role == "robots" and not silent):
+            self.add_default_sitemap(target.url)
+
+    @property
+    def _is_unreachable(self) -> bool:
+        return self.failure in NO_ANSWER and not self._answered
+
+    def _add_listed(self, role: Role, url: str) -> None:
+        self._add_source(Target(role, url, from_site_list=True))
+
+    def _add_source(self, target: Target) -> None:
+        """Add *target*, unless it was seen before or is not due."""
+        if not self._mark_seen(target.role, target.key):
+            return
+        known = self._known.get((target.role, target.key))
+        if known is None:
+            self.new_sources.append(target)
+            self._queue(target)
+            return
+        target = replace(target, history=known.history)
+        failed = bool(known.history.get("failures"))
+        if known.is_due(target.timestamp) or (failed and target.is_start):
+            self._queue(target)
+            return
+        self.not_due[target.role] += 1
+        self.count_known(known.history)
+        if failed:
+            self._failing.append(target)
+
+    def _queue(self, target: Target) -> None:
+        rate = target.history.get("rate", 0) if self._period.until is None else 0
+        if rate and (
+            target.role == "feed" or (target.role == "sitemap" and rate >= MIN_SITEMAP_RATE)
+        ):
+            # Read before pages, whose links have no dates; sitemaps, which have changes, first.
+            sitemaps = sum(other.role == "sitemap" for other in self._listed)
+            self._listed.insert(0 if target.role == "sitemap" else sitemaps, target)
+        elif target.role == "sitemap" and not target.from_site_list:
+            self._sitemaps.push(target)
+        elif target.role == "section" and not target.from_site_list:
+            self._sections.push(target)
+        else:
+            self._listed.append(target)
+
+    def count_known(self, history: Mapping[str, Any]) -> None:
+        """Count the articles of a source that is not read again, by its *history*."""
+        self._known_count += history.get("listed", 0)
+
+    def _mark_seen(self, role: Role, key: str) -> bool:
+        """Return True the first time; a feed may have the URL of a page."""
+        mark = (role in ("section", "article"), key)
+        new = mark not in self._seen
+        self._seen.add(mark)
+        return new
+
+    def add_feed(self, url: str) -> None:
+        """Add a feed that a page links to."""
+        self._add_source(Target("feed", url))
+
+    def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
+        """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
+        if depth > MAX_SITEMAP_DEPTH:
+            return
+        if timestamp is None:
+            timestamp = date_timestamp(date_in_url(url))
+        self._add_source(Target("sitemap", url, depth, timestamp))
+
+    def add_source(self, role: Role, url: str, *, depth: int, timestamp: float | None) -> None:
+        """Add a source that a previous crawl found."""
+        if role == "robots":
+            self.add_domain(url)
+        elif role == "feed":
+            self.add_feed(url)
+        elif role == "sitemap":
+            self.add_sitemap(url, depth=depth, timestamp=timestamp)
+        elif role == "section":
+            self.add_section({"url": url, "key": page_key(url)}, depth)
+
+    def add_default_sitemap(self, failed: str) -> None:
+        """Add the next one of the usual sitemaps after *failed*, which could not be read.
+
+        *failed* is a robots.txt, also one that names no sitemaps, or one of the usual sitemaps.
+        Nothing is added if the site list has sitemaps.
+        """
+        names = ("/robots.txt", *USUAL_SITEMAPS)
+        path = urlsplit(failed).path
+        if path in names[:-1] and not self.site.sitemaps:
+            self.add_sitemap(urljoin(failed, names[names.index(path) + 1]))
+
+    def add_section(self, entry: dict[str, Any], depth: int) -> None:
+        """Add a section page that a page links to."""
+        if depth > self.budgets.depth:
+            return
+        timestamp = entry.get("timestamp") if self._period.until is not None else None
+        self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
+
+    def add_pages(self, target: Target, following: str | None, place: Place) -> None:
+        """Add the page of the listing *target* to read next, if a period was asked for.
+
+        *following*: URL of its next page; *place*: when its articles were published.
+        """
+        if self._period == ANY_TIME:
+            return
+        pages, number = self._pages.get(target.key, (None, 1))
+        if pages is None and following and self.is_own_url(following):
+            pages = ListingPages.of(following)
+        if pages is None:
+            return
+        pages.record(number, place)
+        following_number = pages.next_number()
+        if following_number is not None:
+            timestamp = target.timestamp or (None if place == "undated" else self._period.until)
+            page = Target("section", pages.url(following_number), target.depth, timestamp)
+            if self._mark_seen("section", page.key):
+                self._pages[page.key] = pages, following_number
+                self._queue(page)
+
+    def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
+        """Add an article with its ``history``, if any; return False if it was known.
+
+        So it is for what may be a further page of another entry, until :meth:`release_parts`.
+        """
+        history = entry.get("history", {})
+        if not self._is_new_article(entry["key"], confirmed=certain or "hash" in history):
+            return False
+        hints = dict(entry["hints"])
+        if self.site.language:
+            hints.setdefault("language", self.site.language)
+        if certain:
+            hints[LISTED] = "yes"
+        target = Target(
+            "article",
+            entry["url"],
+            depth,
+            entry["timestamp"],
+            certain=certain,
+            hints=hints,
+            history=history,
+            key=entry["key"],
+            kept=self.kept,
+        )
+        if "story" in entry and not target.is_revisit:
+            self._parts.append((entry["story"], target))
+            return False
+        self._push(target)
+        return True
+
+    def _push(self, target: Target) -> None:
+        (self._revisits if target.is_revisit else self._articles).push(target)
+        self.undated += target.timestamp is None and self._period.until is not None
+        if target.timestamp is not None and not self._period.is_after(target.timestamp):
+            self._barren = 0
+
+    def release_parts(self, joined: Container[str]) -> tuple[int, list[tuple[str, str]]]:
+        """Add the pages that may be further pages of stories, now that these have been read.
+
+        Not if the key of the page or of its story is in *joined*. Return the number of pages added,
+        and the keys of the others, each after that of its story.
+        """
+        parts, self._parts = self._parts, []
+        inside = [(s, target.key) for s, target in parts if s in joined or target.key in joined]
+        for target in (t for s, t in parts if s not in joined and t.key not in joined):
+            self._push(target)
+        return len(parts) - len(inside), inside
+
+    def mark_article(self, key: str) -> bool:
+        """Mark a section page as an article; return False if it is marked already."""
+        new = key not in self._article_keys
+        self._article_keys.add(key)
+        return new
+
+    def _is_new_article(self, key: str, *, confirmed: bool) -> bool:
+        """Return True the first time that a page is added as an article.
+
+        A page that was added as a section must be *confirmed* by a source that lists only articles.
+        """
+        if key in self._article_keys or key in self._listed_pages:
+            return False
+        if not self._mark_seen("article", key):
+            if not confirmed:
+                return False
+            self._final_keys.discard(key)
+        self._article_keys.add(key)
+        self.listed_count += 1
+        return True
+
+    def add_known_pages(self, keys: Iterable[str]) -> int:
+        """Count listed pages that are not due; return how many of them this crawl has not seen."""
+        new = set(keys) - self._known_pages
+        self._known_pages |= new
+        self._known_count += len(new)
+        self.listed_count += len(new)
+        return sum((True, key) not in self._seen for key in new)
+
+    def resume(self, finished: Iterable[FinishedRequest]) -> None:
+        """Restore the budgets after an interruption, from the *finished* requests of the crawl.
+
+        Their articles are not fetched again. Pending sources and pages come from the crawl's state.
+        """
+        site = self.site
+        listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
+        for role, url, final_url, outcome in finished:
+            self._requests += 1
+            key = page_key(url, self.kept)
+            if role == "article":
+                self._seen.add((True, key))
+                self._article_keys.add(key)
+                self._final_keys.add(page_key(final_url, self.kept))
+                self.accepted += outcome.startswith(("article", "dropped"))
+                self.remaining.number -= outcome == "article"
+            elif key not in listed:
+                self._requests_by_role[role] += 1
+            elif role == "section":
+                self.add_domain(final_url)
+
+    def home_reason(self, target: Target, url: str) -> str | None:
+        """Return ``redirected_home`` if *target*, an article, led to the front page or to a section.
+
+        *url* is its final URL: the front page, or a known section page above the address.
+        """
+        key, parts = target.key_of(url), urlsplit(url)
+        if target.role != "article" or key == target.key:
+            return None
+        is_home = bool(_HOME_PATH.fullmatch(parts.path)) and not _IDENTIFIER.search(parts.query)
+        above = f"{parts.path.rstrip('/')}/"
+        is_section = (True, key) in self._seen and key not in self._article_keys
+        is_above = is_section and urlsplit(target.url).path.startswith(above)
+        return "redirected_home" if is_home or key in self._listed_pages or is_above else None
+
+    def add_final_url(self, target: Target, url: str) -> bool:
+        """Record the final *url* of *target*; return False if another target had the same."""
+        key = target.key_of(url)
+        new = key not in self._final_keys
+        self._final_keys.add(key)
+        return new
+
+    def close(self, ticket: int, *, accepted: bool = False) -> Target | None:
+        """Remove a request that is done and return its target; None if it was removed before.
+
+        *accepted*: its page was passed to the pipelines.
+        """
+        target = self.in_flight.pop(ticket, None)
+        if target is not None:
+            self._count_in_flight(target, -1)
+            self.remaining.number += (target.role == "article") - accepted
+        return target
+
+    def _count_in_flight(self, target: Target, change: int) -> None:
+        self._sources_in_flight += change * (target.role != "article")
+        self._new_in_flight += change * (not target.is_revisit)
+
+    def count_extra_requests(self, number: int) -> None:
+        """Set the number of requests without a target: retries, redirects, robots.txt, style sheets."""
+        self._extra_requests = number
+
+    def next_targets(self) -> Iterator[tuple[int, Target]]:
+        """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done."""
+        while (target := self._next_target()) is not None:
+            self._requests += 1
+            if not target.from_site_list:
+                self._requests_by_role[target.role] += 1
+            ticket = next(self._tickets)
+            self.in_flight[ticket] = target
+            self._count_in_flight(target, 1)
+            self.remaining.number -= target.role == "article"
+            yield ticket, target
+
+    def _next_target(self) -> Target | None:
+        if self._requests + self._extra_requests >= self.budgets.requests:
+            return None
+        while self._listed and not self._waits(self._listed[0]):
+            target = self._listed.popleft()
+            if target.from_site_list or self._within_budget(target.role):
+                return target
+        if self._sources_in_flight or self._is_unreachable:
+            return None
+        if not self._needs_sitemap():
+            return self._next_page()
+        self._barren += self._within_found
+        return self._sitemaps.pop()
+
+    def _waits(self, target: Target) -> bool:
+        """Return True while *target* waits for a source in flight.
+
+        A listed feed may use the domain of listed pages. Known sources are read one by one: the
+        first that lists an article has the credit.
+        """
+        if target.history.get("rate") and any(
+            other.history.get("rate") for other in self.in_flight.values()
+        ):
+            return True
+        is_listing = target.from_site_list and target.role in ("feed", "sitemap")
+        return is_listing and any(
+            other.from_site_list and other.role == "section" for other in self.in_flight.values()
+        )
+
+    def _next_page(self) -> Target | None:
+        if len(self.in_flight) >= self.budgets.max_in_flight:
+            return None
+        if self._missing > 0:
+            while self._articles and not self._section_precedes:
+                target = self._articles.pop()
+                is_after = self._period.is_after(target.timestamp)
+                if not is_after or self._after < max(MIN_AFTER, self._within // 10):
+                    self._after += is_after
+                    self._within += not is_after
+                    return target
+                self.outside += 1
+            # Known articles count: a section is read if listings are short, not if news are few.
+            while (
+                self._sections
+                and self._within_budget("section")
+                and self._missing > self._known_count
+            ):
+                section = self._sections.pop()
+                if section.key not in self._article_keys:
+                    return section
+        if self._revisits and self._revisited < self.budgets.articles and self.remaining.number > 0:
+            self._revisited += 1
+            return self._revisits.pop()
+        return None
+
+    @property
+    def _missing(self) -> int:
+        """Number of articles below the limit, without those in flight."""
+        of_site = self.budgets.articles - self.accepted - self._new_in_flight
+        return int(min(of_site, self.remaining.number))
+
+    def _within_budget(self, role: Role) -> bool:
+        return self._requests_by_role[role] < self.budgets.requests_for(role)
+
+    @property
+    def _section_precedes(self) -> bool:
+        """True if an archive page of the period may list articles before the candidates."""
+        if self._period.until is None or not self._sections or not self._within_budget("section"):
+            return False
+        first, section = self._articles.peek().timestamp, self._sections.peek().timestamp
+        return first is None and section is not None and not self._period.is_after(section)
+
+    @property
+    def _within_found(self) -> bool:
+        """True if articles of a period that has an end have been found."""
+        if self._period.until is None:
+            return False
+        first = self._articles.peek().timestamp if self._articles else None
+        return bool(self._within) or not (first is None or self._period.is_after(first))
+
+    def _needs_sitemap(self) -> bool:
+        """Return True if the next sitemap may list articles that precede the candidates."""
+        missing = self._missing
+        if not self._sitemaps or not self._within_budget("sitemap") or missing <= 0:
+            return False
+        target = self._sitemaps.peek()
+        if self._period.is_after(target.timestamp) and self._barren >= MAX_BARREN_SITEMAPS:
+            return False
+        if len(self._articles) < missing:
+            return True
+        rank = self._period.rank(target.timestamp)
+        needed = self._articles.rank_at(missing)
+        return needed == float("inf") or rank < needed

@@ -1,0 +1,294 @@
+"""``CrawlStore``: the durable state of a crawl, in one SQLite file.
+
+Requests, outcomes, items and the crawl history are written to one queue, which a thread commits in
+batches and in order: the file always holds a prefix of the writes. Writes without an ``await`` in
+between are in the same transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+from weakref import WeakKeyDictionary, ref
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.project import data_path
+from scrapy.utils.spider import DefaultSpider
+
+from newscrawl.crawl.frontier.shards import shard_path
+from newscrawl.crawl.start_errors import shorten_start_errors
+from newscrawl.defaults import DEFAULTS, setting
+from newscrawl.sqlite import FileError, FileType, execute_all, transaction
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable
+    from typing import ParamSpec, TypeVar
+
+    from scrapy.crawler import Crawler
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+STATE_FAILED: Final = "newscrawl_state_failed"
+"""Stat ``finish_reason`` of a crawl whose state could not be written."""
+
+
+class CrawlStoreError(FileError):
+    """The file cannot be opened, read or written; the message names it."""
+
+
+_FILE: Final = FileType(
+    name="the state of a crawl",
+    application=0x4E43_4352,  # "NCCR"
+    format=2,
+    schema="CREATE TABLE run (id INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT);",
+    error=CrawlStoreError,
+    synchronous="FULL",
+    shared=True,
+)
+
+
+_schemas: Final[list[str]] = []
+
+
+def state_tables(schema: str) -> str:
+    """Return *schema*, the CREATE statements of a component.
+
+    Its tables are checked when a file is opened, before anything of the crawl has started.
+    """
+    _schemas.append(schema)
+    return schema
+
+
+class CrawlStore:
+    """The state of a crawl in the file at *path*, or in memory if that is None.
+
+    *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called in
+    the event loop, once, if a batch cannot be written; later writes are ignored.
+    """
+
+    _stores: ClassVar[WeakKeyDictionary[Crawler, CrawlStore]] = WeakKeyDictionary()
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        checkpoint: float = DEFAULTS["NEWSCRAWL_CHECKPOINT"],
+        on_failure: Callable[[CrawlStoreError], None] | None = None,
+    ) -> None:
+        self.path = path
+        #: the error after which writes are ignored
+        self.failure: CrawlStoreError | None = None
+        #: damage that was worked around; the crawl ends with exit code 1
+        self.damage: list[str] = []
+        self._checkpoint = checkpoint
+        self._on_failure = on_failure
+        # A single thread keeps the order of the writes.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="crawl-state")
+        self._connection: sqlite3.Connection | None = None
+        self._files = ExitStack()
+        self._batch: list[tuple[str, list[Any]]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._last: asyncio.Future[None] | None = None
+
+    @classmethod
+    def for_crawler(cls, crawler: Crawler) -> CrawlStore:
+        """Return the store of *crawler*, which is closed when its engine stops.
+
+        Raises :class:`CrawlStoreError` if the file cannot be used, ``NotConfigured`` if Scrapy runs
+        without asyncio.
+        """
+        if crawler not in cls._stores:
+            cls._stores[crawler] = cls._from_crawler(crawler)
+        return cls._stores[crawler]
+
+    @classmethod
+    def _from_crawler(cls, crawler: Crawler) -> CrawlStore:
+        if not is_asyncio_available():
+            raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
+        shorten_start_errors()
+        shutdown = _Shutdown(crawler)
+        store = shutdown.store = cls(
+            state_path(crawler),
+            checkpoint=setting(crawler.settings, "NEWSCRAWL_CHECKPOINT"),
+            on_failure=shutdown.close_spider,
+        )
+        # Synchronously: if the file cannot be opened, the crawl does not start.
+        store._thread.submit(store._connect).result()
+        # After spider_closed, when other components still write.
+        crawler.signals.connect(shutdown.close_store, signals.engine_stopped)
+        return store
+
+    async def open(self, schema: str = "") -> None:
+        """Open the file unless it is open, and execute *schema*.
+
+        *schema*: ``CREATE ... IF NOT EXISTS`` statements, each followed by a semicolon. Raises
+        :class:`CrawlStoreError`.
+        """
+        try:
+            await self._run(self._connect)
+            await self._run(self._create, schema)
+        except CrawlStoreError as error:
+            self.failure = self.failure or error
+            raise
+
+    async def close(self) -> None:
+        """Commit all writes and close the file."""
+        self._flush()
+        await self._run(self._disconnect)
+        self._thread.shutdown(wait=False)
+
+    def write(self, sql: str, rows: Iterable[tuple[Any, ...]] = ((),)) -> None:
+        """Add *sql*, executed for each of *rows*, to the next commit."""
+        if self.failure:
+            return
+        if self._batch and self._batch[-1][0] == sql:
+            self._batch[-1][1].extend(rows)
+        else:
+            self._batch.append((sql, list(rows)))
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._checkpoint, self._flush)
+
+    async def commit(self) -> None:
+        """Commit and wait until all writes so far are durable; raises :class:`CrawlStoreError`."""
+        self._flush()
+        if self._last is not None:
+            await asyncio.wait([self._last])
+        if self.failure:
+            raise self.failure
+
+    async def read(self, sql: str, args: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """Commit all writes so far and return the rows of a query.
+
+        Raises :class:`CrawlStoreError`.
+        """
+        self._flush()
+        return await self._run(self._select, sql, args)
+
+    def _flush(self) -> None:
+        """Commit the batch in the thread."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._batch:
+            batch, self._batch = self._batch, []
+            self._last = self._run(self._commit, batch)
+            self._last.add_done_callback(self._committed)
+
+    def _committed(self, job: asyncio.Future[None]) -> None:
+        error = job.exception()
+        if error is None or self.failure:
+            return
+        self._batch.clear()
+        if not isinstance(error, CrawlStoreError):
+            error = CrawlStoreError(f"{self.path}: {type(error).__name__}: {error}")
+        self.failure = error
+        if self._on_failure:
+            self._on_failure(error)
+
+    def _run(
+        self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """Call *function* in the thread, after all earlier calls."""
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
+
+    # The methods below run in the thread.
+
+    def _connect(self) -> None:
+        if self._connection is None:
+            with ExitStack() as files:
+                if self.path:
+                    files.enter_context(closing(_FILE.lock(self.path)))
+                connection = files.enter_context(closing(_FILE.connect(self.path)))
+                with _FILE.translated_errors(self.path):
+                    for schema in _schemas:
+                        _FILE.check_columns(connection, self.path, schema)
+                self._files = files.pop_all()
+            self._connection = connection
+
+    def _disconnect(self) -> None:
+        self._files.close()
+        self._connection = None
+
+    def _create(self, schema: str) -> None:
+        with _FILE.translated_errors(self.path):
+            _FILE.check_columns(self._opened, self.path, schema)
+            with transaction(self._opened):
+                execute_all(self._opened, schema)
+
+    def _commit(self, batch: list[tuple[str, list[Any]]]) -> None:
+        try:
+            with _FILE.translated_errors(self.path), transaction(self._opened):
+                for sql, rows in batch:
+                    self._opened.executemany(sql, rows)
+        except BaseException:
+            self._disconnect()  # later batches must not be committed after a gap
+            raise
+
+    def _select(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        with _FILE.translated_errors(self.path):
+            return self._opened.execute(sql, args).fetchall()
+
+    @property
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise CrawlStoreError(f"{self.path}: not open")
+        return self._connection
+
+
+def state_path(crawler: Crawler) -> Path | None:
+    """Return the path of ``NEWSCRAWL_STATE`` and create its folder; None for a state in memory.
+
+    ``scrapy fetch`` and ``scrapy shell`` keep their state in memory. A relative path is relative to
+    the project's data directory (``.scrapy`` next to scrapy.cfg, or in the working directory).
+    ``%(name)s`` is replaced by the spider's name. Each shard of a site list has its own file.
+    """
+    name = setting(crawler.settings, "NEWSCRAWL_STATE")
+    if not name or crawler.spidercls is DefaultSpider:
+        return None
+    name %= {"name": crawler.spidercls.name}
+    name = str(shard_path(crawler, name))
+    try:
+        path = Path(data_path(name))
+    except NotConfigured:  # scrapyd runs projects without scrapy.cfg
+        path = Path(".scrapy", name).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+class _Shutdown:
+    """Closes the store with the crawl, and the crawl if the store fails."""
+
+    store: CrawlStore
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = ref(crawler)  # no reference cycle
+        self._task: asyncio.Future[None] | None = None
+
+    async def close_store(self) -> None:
+        """Close the store; make the command fail if the store has failed or was damaged."""
+        await self.store.close()
+        problems = [str(self.store.failure)] if self.store.failure else self.store.damage
+        if (crawler := self._crawler()) and problems:
+            logger.critical("The crawl has failed, exit code 1: %s", "; ".join(problems))
+            # Scrapy's commands return exit code 1 for a crawler without spider.
+            crawler.spider = None
+
+    def close_spider(self, error: CrawlStoreError) -> None:
+        """Close the spider, since its state could not be written."""
+        logger.critical("Could not write the crawl's state, closing the spider: %s", error)
+        crawler = self._crawler()
+        if crawler and crawler.engine.spider:
+            close = crawler.engine.close_spider_async(reason=STATE_FAILED)
+            self._task = asyncio.ensure_future(close)

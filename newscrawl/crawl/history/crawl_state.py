@@ -1,0 +1,238 @@
+"""``CrawlState``: the history of pages and sources across crawls, in the file of the crawl store.
+
+New pages of a listing are written in the transaction that stores its validators, so that a later
+"not modified" response hides no page. The row of an article is written in the transaction that
+emits the article.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+
+from newscrawl import clock
+from newscrawl.crawl.discovery.target import Target
+from newscrawl.crawl.discovery.urls import page_key
+from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.leases import LeaseBook
+from newscrawl.crawl.history import schema
+from newscrawl.crawl.history.change_rates import HOUR
+from newscrawl.crawl.history.page_history import PageHistory
+from newscrawl.crawl.history.revisit_policy import RevisitPolicy
+from newscrawl.crawl.history.site_memory import SiteMemory
+from newscrawl.crawl.history.site_sizes import SiteSizes
+from newscrawl.crawl.history.source_history import NO_PAUSE, SourceHistory
+from newscrawl.defaults import setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from newscrawl.crawl.discovery.site_plan import SitePlan
+    from newscrawl.crawl.discovery.target import KnownSource, Role
+    from newscrawl.crawl.frontier.leases import StalledRequest
+    from newscrawl.crawl.history.page_history import ClassifiedEntries
+    from newscrawl.crawl.history.schema import SourceRow
+    from newscrawl.crawl.history.source_history import Pause
+
+logger = logging.getLogger(__name__)
+
+# Seconds that two machines' clocks may differ.
+_CLOCK_TOLERANCE: Final = 60.0
+_DAY: Final = 24 * HOUR
+_NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteHistory:
+    """The history of one site."""
+
+    #: by role and page key
+    known_sources: dict[tuple[Role, str], KnownSource]
+    #: sources to start with
+    sources: list[SourceRow]
+    #: pages that are due, as entries with ``depth``, ``certain`` and ``history``
+    pages: list[dict[str, Any]]
+    #: tracking parameters that were compared, True for those that tell pages apart
+    parameters: dict[str, bool]
+
+
+class CrawlState:
+    """The history of a crawl: :class:`PageHistory` and :class:`SourceHistory`."""
+
+    _states: ClassVar[WeakKeyDictionary[Crawler, CrawlState]] = WeakKeyDictionary()
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._policy = policy = RevisitPolicy(
+            min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
+            max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
+            update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
+            revisits=setting(settings, "NEWSCRAWL_REVISITS"),
+            max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
+        )
+        self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
+        only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
+        self._store, leases = CrawlStore.for_crawler(crawler), LeaseBook.for_crawler(crawler)
+        limit = setting(settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        self._sizes = sizes = SiteSizes(limit, crawler.stats)
+        memory = SiteMemory.for_crawler(crawler)
+        self.pages = PageHistory(self._store, leases, policy, sizes, memory, only_new=only_new)
+        self.sources = SourceHistory(self._store, leases, policy, sizes, only_new=only_new)
+        self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
+        self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
+        self._stats = crawler.stats
+
+    @classmethod
+    def for_crawler(cls, crawler: Crawler) -> CrawlState:
+        """Return the state of *crawler*; raises the errors of ``CrawlStore.for_crawler``."""
+        if crawler not in cls._states:
+            state = cls._states[crawler] = cls(crawler)
+            crawler.signals.connect(state.pages.item_error, signals.item_error)
+            crawler.signals.connect(state.pages.item_done, signals.item_scraped)
+            crawler.signals.connect(state.pages.item_done, signals.item_dropped)
+            crawler.signals.connect(state.close, signals.spider_closed)
+        return cls._states[crawler]
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> CrawlState | None:
+        """Return the state of *crawler* if :meth:`for_crawler` has created it."""
+        return cls._states.get(crawler)
+
+    async def open(self) -> None:
+        """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
+
+        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. Due times that a crawl with a wrong clock has written are reset.
+        """
+        await self._store.open(schema.SCHEMA)
+        now = clock.now().timestamp()
+        [(newest,)] = await self._store.read(schema.NEWEST_INSTANT)
+        newest = newest or now
+        await self._reset_due_times(now, newest)
+        if self._all_due:
+            self._store.write(schema.ALL_PAGES_DUE, [(now,)])
+            self._store.write(schema.ALL_SOURCES_DUE, [(now,)])
+        if self._retention and abs(now - newest) > self._retention:
+            # After a long pause or a jump of the clock, the history gets another period.
+            self._store.write(schema.ALL_PAGES_SEEN, [(now,)])
+        elif self._retention:
+            before = now - self._retention
+            for sql in schema.DELETE_OLD:
+                self._store.write(sql, [(before,)])
+        await self._sizes.reduce(self._store)
+        self._store.write(schema.DELETE_UNUSED_ALIASES)
+
+    async def _reset_due_times(self, now: float, newest: float) -> None:
+        """Make everything due that is due later than the longest interval allows.
+
+        *newest*: the newest time in the history.
+        """
+        if newest > now + _CLOCK_TOLERANCE:
+            logger.warning(
+                "The crawl starts at %s, before the newest entry of its state (%s):"
+                " the system clock is or was wrong",
+                _iso(now),
+                _iso(newest),
+            )
+        limits = (now, *self._policy.max_delays)
+        [(count,)] = await self._store.read(schema.COUNT_AHEAD, limits)
+        if count:
+            logger.warning("Reset %d due times that a wrong system clock has written", count)
+            self._stats.inc_value("newscrawl/state/reset_count", count)
+            self._store.write(schema.RESET_PAGES, [limits[:2]])
+            self._store.write(schema.RESET_SOURCES, [limits])
+
+    async def load(self, site: str, *, limit: int) -> SiteHistory:
+        """Return the history of *site*.
+
+        *limit*: maximum number of entries read per listing, and of pages of each kind to return.
+        """
+        since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
+        known, rows = await self.sources.load(site, limit=limit)
+        sections = [{"key": row.key} for row in rows if row.role == "section"]
+        kept = {entry["key"] for entry in await self.pages.without_articles(sections)}
+        rows = [row for row in rows if row.role != "section" or row.key in kept]
+        pages = await self.pages.due(site, since=since, limit=limit)
+        found = await self._store.read(schema.SELECT_PARAMETERS, (site,))
+        return SiteHistory(known, rows, pages, {name: bool(kept) for name, kept in found})
+
+    def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
+        """Record whether tracking parameters tell pages of *site* apart."""
+        self._store.write(schema.INSERT_PARAMETER, [(site, name, kept) for name in names])
+
+    def record_listing(
+        self,
+        plan: SitePlan,
+        target: Target,
+        response: Response,
+        entries: ClassifiedEntries,
+        *,
+        depth: int = 0,
+        certain: bool = False,
+        cut: int = 0,
+        pause: Pause = NO_PAUSE,
+    ) -> bool:
+        """Record the entries and sources of *target*, and that it was read.
+
+        The latter is written at the end of the request, after everything else. *cut*: the limit
+        that truncated the entries, if any; *pause*: when the site asks not to poll. A *target*
+        fetched as an article is recorded as a page without article. Returns whether all entries of
+        a known source are new.
+        """
+        site = plan.site.key
+        plan.record_read(target)
+        self.pages.record_entries(site, entries, depth=depth, certain=certain)
+        self.sources.record_new(plan)
+        if target.role == "article":
+            self.pages.record_failure(target, response.request, "not_article")
+            return False
+        return self.sources.record_read(site, target, response, entries, cut=cut, pause=pause)
+
+    def record_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
+        """Record that *target* has not changed since the last fetch."""
+        plan.record_read(target)
+        self.sources.record_new(plan)
+        if target.role == "article":
+            self.pages.record_unchanged(target, response)
+        else:
+            self.sources.record_unchanged(plan.site.key, target, response)
+
+    def record_failure(
+        self, plan: SitePlan, target: Target, request: Request | None, reason: str
+    ) -> None:
+        """Record that *target* could not be fetched or read."""
+        plan.record_failure(target, reason)
+        self.sources.record_new(plan)
+        if target.role == "article":
+            self.pages.record_failure(target, request, reason)
+        else:
+            self.sources.record_failure(plan.site.key, target, request, reason)
+
+    async def record_stall(self, stalled: StalledRequest) -> None:
+        """Record the failure of a request that blocked the run that this one resumes."""
+        site, role, url = stalled.site, cast("Role", stalled.role), stalled.url
+        if role == "article":
+            await self.pages.record_stall(url)
+        else:
+            known, _ = await self.sources.load(site, limit=0)
+            source = known.get((role, page_key(url)))
+            target = Target(role, url, history=source.history if source else {})
+            self.sources.record_failure(site, target, None, "stalled")
+
+    def close(self) -> None:
+        """Store the changes of sites; set the stat ``newscrawl/state/next_due`` (ISO 8601)."""
+        self.pages.save()
+        if (due := self.sources.next_due) is not None:
+            self._stats.set_value(_NEXT_DUE_STAT, _iso(due))
+
+
+def _iso(timestamp: float) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,286 @@
+"""Tables and SQL statements of the crawl history.
+
+``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
+that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
+and robots.txt of each site. ``parameter``: names of tracking parameters that were compared; *kept* if
+they tell pages of the site apart. Times are seconds since 1970 (UTC).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from newscrawl.crawl.frontier.crawl_store import state_tables
+from newscrawl.crawl.history.revisit_policy import RETIRED_RATE
+
+if TYPE_CHECKING:
+    from newscrawl.crawl.discovery.target import Role
+
+_DAY: Final = 86_400
+
+# page.status: listed, article, no_article, known (same article as another page), failed (retried if
+# it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
+# page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
+# source.cut: the limit that truncated these, 0 if none did; source.rate: new articles per second.
+SCHEMA: Final = state_tables("""
+CREATE TABLE IF NOT EXISTS page (
+    key TEXT PRIMARY KEY,
+    site TEXT NOT NULL,
+    url TEXT NOT NULL,
+    depth INTEGER NOT NULL,
+    certain INTEGER NOT NULL,
+    hints TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'listed',
+    first_seen REAL NOT NULL,
+    last_seen REAL NOT NULL,
+    published REAL,
+    changed REAL,
+    signalled INTEGER NOT NULL DEFAULT 0,
+    vain INTEGER NOT NULL DEFAULT 0,
+    updates INTEGER NOT NULL DEFAULT 0,
+    fetched_at REAL,
+    etag TEXT,
+    last_modified TEXT,
+    body_hash BLOB,
+    length INTEGER,
+    next_due REAL,
+    failures INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS page_due ON page (site, next_due) WHERE next_due IS NOT NULL;
+CREATE INDEX IF NOT EXISTS page_last_seen ON page (last_seen);
+CREATE INDEX IF NOT EXISTS page_text ON page (site, body_hash) WHERE body_hash IS NOT NULL;
+CREATE TABLE IF NOT EXISTS alias (
+    key TEXT PRIMARY KEY, page TEXT NOT NULL, same_url INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS alias_page ON alias (page);
+CREATE TABLE IF NOT EXISTS source (
+    site TEXT NOT NULL,
+    role TEXT NOT NULL,
+    key TEXT NOT NULL,
+    url TEXT NOT NULL,
+    depth INTEGER NOT NULL,
+    published REAL,
+    first_seen REAL NOT NULL,
+    fetched_at REAL,
+    etag TEXT,
+    last_modified TEXT,
+    listed INTEGER NOT NULL DEFAULT 0,
+    cut INTEGER NOT NULL DEFAULT 0,
+    rate REAL,
+    next_due REAL NOT NULL,
+    failures INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (site, role, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parameter (
+    site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
+) WITHOUT ROWID;
+""")
+
+
+def birth(published: float | None, first_seen: float) -> float:
+    """Return the time of publication; with a date that has no time, the end of the day at most."""
+    if published and not published % _DAY:
+        published += _DAY
+    return min(published or first_seen, first_seen)
+
+
+class PageRow(NamedTuple):
+    """A row of ``page``, found by one of its keys."""
+
+    #: the key of the query
+    query_key: str
+    #: 1 if this is the key of the page or redirects to it, 0 if it is its canonical URL
+    same_url: int
+    key: str
+    url: str
+    depth: int
+    certain: int
+    #: JSON
+    hints: str
+    first_seen: float
+    last_seen: float
+    published: float | None
+    changed: float | None
+    signalled: int
+    vain: int
+    updates: int
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
+    #: of the text emitted last; None if the page was not emitted
+    body_hash: bytes | None
+    #: characters of that text
+    length: int | None
+    next_due: float | None
+    failures: int
+
+    @property
+    def since(self) -> float:
+        """Time of publication, at most the time when it was first listed."""
+        return birth(self.published, self.first_seen)
+
+    @property
+    def history(self) -> dict[str, Any]:
+        """State for the next visit, as plain values."""
+        history = {
+            "since": self.since,
+            "fetched_at": self.fetched_at,
+            "etag": self.etag,
+            "last_modified": self.last_modified,
+            "hash": self.body_hash and self.body_hash.hex(),
+            "length": self.length,
+            "signalled": self.signalled or None,
+            "updates": self.updates or None,
+            "failures": self.failures,
+        }
+        return {name: value for name, value in history.items() if value is not None}
+
+
+class SourceRow(NamedTuple):
+    """A row of ``source``."""
+
+    role: Role
+    key: str
+    url: str
+    depth: int
+    published: float | None
+    first_seen: float
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
+    listed: int
+    cut: int
+    rate: float | None
+    next_due: float
+    failures: int
+
+
+_PAGE_COLUMNS: Final = ", ".join(f"page.{name}" for name in PageRow._fields[2:])
+
+SELECT_PAGES: Final = f"""
+SELECT lookup.value, 1, {_PAGE_COLUMNS}
+FROM json_each(?1) AS lookup JOIN page ON page.key = lookup.value
+UNION ALL
+SELECT lookup.value, alias.same_url, {_PAGE_COLUMNS} FROM json_each(?1) AS lookup
+JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
+"""  # noqa: S608  # constant names
+SELECT_DUE_PAGES: Final = f"""
+SELECT key, 1, {_PAGE_COLUMNS} FROM page
+WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?
+AND min(coalesce(published + iif(published % {_DAY}, 0, {_DAY}), first_seen), first_seen) >= ?
+ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
+"""  # noqa: S608
+SELECT_COPIES: Final = """
+SELECT 1 FROM page WHERE site = (SELECT site FROM page WHERE key = ?1) AND body_hash = ?2
+AND key != ?1 LIMIT 1
+"""
+SELECT_SOURCES: Final = f"""
+SELECT {", ".join(SourceRow._fields)} FROM source
+WHERE site = ? ORDER BY published IS NULL, published DESC, first_seen
+"""  # noqa: S608
+
+INSERT_PAGE: Final = """
+INSERT INTO page
+(key, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE key = ?"
+ALL_PAGES_SEEN: Final = "UPDATE page SET last_seen = ?"
+PAGE_CHANGE_SIGNALLED: Final = """
+UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
+"""
+PAGE_FETCHED: Final = """
+UPDATE page SET status = 'no_article', fetched_at = ?, next_due = ?, failures = 0
+WHERE key = ?
+"""
+PAGE_EMITTED: Final = """
+UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
+length = ?, updates = updates + ?, next_due = ?, failures = 0,
+vain = iif(signalled, 0, vain), signalled = 0
+WHERE key = ?
+"""
+PAGE_UNCHANGED: Final = """
+UPDATE page SET status = 'article', fetched_at = ?, etag = coalesce(?, etag),
+last_modified = coalesce(?, last_modified), next_due = ?, failures = 0,
+vain = vain + signalled, signalled = 0 WHERE key = ?
+"""
+PAGE_ENDED: Final = """
+UPDATE page SET status = ?, fetched_at = ?, next_due = ?, failures = ?,
+body_hash = ?, signalled = 0 WHERE key = ?
+"""
+INSERT_ALIAS: Final = "INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+INSERT_SOURCE: Final = """
+INSERT INTO source (site, role, key, url, depth, published, first_seen, next_due)
+VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
+published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
+"""
+SOURCE_READ: Final = """
+UPDATE source SET etag = ?, last_modified = ?, listed = ?, cut = ?, fetched_at = ?, rate = ?,
+next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
+"""
+SOURCE_UNCHANGED: Final = """
+UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
+fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
+"""
+SOURCE_FAILED: Final = """
+UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
+"""
+
+SELECT_PARAMETERS: Final = "SELECT name, kept FROM parameter WHERE site = ?"
+INSERT_PARAMETER: Final = "INSERT INTO parameter VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+NEWEST_INSTANT: Final = """
+SELECT max(at) FROM (
+    SELECT max(last_seen) AS at FROM page UNION ALL SELECT max(fetched_at) FROM source
+)
+"""
+_PAGE_AHEAD: Final = "next_due > ?1 + ?2"
+_SOURCE_AHEAD: Final = f"""
+next_due > ?1 + iif(failures OR rate < {RETIRED_RATE}, ?3, iif(role = 'robots', ?4, ?5))
+"""
+COUNT_AHEAD: Final = f"""
+SELECT (SELECT count(*) FROM page WHERE {_PAGE_AHEAD})
++ (SELECT count(*) FROM source WHERE {_SOURCE_AHEAD})
+"""  # noqa: S608
+RESET_PAGES: Final = f"UPDATE page SET next_due = ?1 WHERE {_PAGE_AHEAD}"  # noqa: S608
+RESET_SOURCES: Final = f"""
+UPDATE source SET next_due = ?1 WHERE {_SOURCE_AHEAD} AND ?2
+"""  # noqa: S608
+
+ROW_SIZE: Final = 200
+"""Size of a row without its texts in bytes, approximately."""
+KEY_COPIES: Final = 3
+"""Copies of the key of a row in its table and in its indexes."""
+_SIZE: Final = f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
+_SIZES: Final = {"page": f"{_SIZE} + length(hints)", "source": _SIZE}
+_USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
+FILE_SIZE: Final = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+# The limit, which is none, keeps the texts out of the sort.
+SITE_SIZES: Final = {
+    table: f"""
+SELECT site, sum(size) FROM (SELECT site, {size} AS size FROM {table} LIMIT -1) GROUP BY site
+"""  # noqa: S608
+    for table, size in _SIZES.items()
+}
+_KEYS: Final = {"page": "key", "source": "site, role, key"}
+# ?1: sites as JSON, ?2: size that each keeps
+DELETE_OLDEST: Final = {
+    table: f"""
+DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
+    SELECT {keys}, sum({_SIZES[table]}) OVER (
+        PARTITION BY site ORDER BY {_USED[table]} DESC, key
+    ) AS total FROM {table} WHERE site IN (SELECT value FROM json_each(?1))
+) WHERE total > ?2)
+"""  # noqa: S608
+    for table, keys in _KEYS.items()
+}
+
+ALL_PAGES_DUE: Final = "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL"
+ALL_SOURCES_DUE: Final = "UPDATE source SET next_due = ?"
+
+DELETE_OLD: Final = (
+    "DELETE FROM page WHERE last_seen < ?",
+    "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
+)
+DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"

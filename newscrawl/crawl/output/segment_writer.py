@@ -1,0 +1,225 @@
+"""Extension that writes the items of the outbox to segments, each exactly once.
+
+Three steps make a segment: its span is committed to the crawl state, its files and the manifest
+are written, its items are removed from the outbox. After a crash the next start repeats the
+remaining steps and writes the same bytes under the same names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call, run_in_thread
+from scrapy.utils.misc import load_object
+
+from newscrawl import clock
+from newscrawl.crawl.frontier import LeaseScheduler
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, state_tables
+from newscrawl.crawl.frontier.leases import LeaseBook
+from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
+from newscrawl.crawl.frontier.outbox import SET_ASIDE
+from newscrawl.crawl.output.segments import (
+    SUFFIXES,
+    Segment,
+    SegmentSpan,
+    StoredItem,
+    write_errors,
+    write_span,
+)
+from newscrawl.defaults import SettingError, setting
+from newscrawl.sqlite import checksum
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+
+SCHEMA: Final = state_tables("""
+CREATE TABLE IF NOT EXISTS segment (
+    first INTEGER PRIMARY KEY, last INTEGER NOT NULL, day TEXT NOT NULL, format TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS segment_writer (
+    id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL
+);
+""")
+"""Table *segment*: spans not yet written; *segment_writer*: name prefix of their segments."""
+
+_PENDING: Final = (
+    "SELECT id, kind, item, checksum FROM outbox "
+    "WHERE item IS NOT NULL AND error IS NULL AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
+)
+_DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
+_MAX_ID: Final = 2**63 - 1
+
+segments_closed: Final = object()
+"""Signal sent when the last segment of a crawl is written, with its *folder*. Handlers may be
+coroutines, and set stats."""
+
+
+class SegmentWriter:
+    """Writes emitted items to segments in the folder ``NEWSCRAWL_SEGMENTS``.
+
+    Requires :class:`~newscrawl.crawl.frontier.LeaseScheduler`.
+    """
+
+    def __init__(self, crawler: Crawler, folder: Path) -> None:
+        settings = crawler.settings
+        self._folder = folder
+        self._format = _format(settings)
+        self._items = max(1, setting(settings, "NEWSCRAWL_SEGMENT_ITEMS"))
+        self._seconds = setting(settings, "NEWSCRAWL_SEGMENT_SECONDS")
+        self._store = CrawlStore.for_crawler(crawler)
+        LeaseBook.for_crawler(crawler)  # stores items in the outbox
+        self._stats = crawler.stats
+        self._send = crawler.signals.send_catch_log_async
+        #: name prefix of the segments; each crawl has its own, so that a copy of the state never
+        #: writes other items under the names of the original. Sorts by time
+        self._name = ""
+        self._renamed = False
+        #: number of the last item that is in a segment
+        self._last = 0
+        self._lock = asyncio.Lock()
+        self._new_items = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = create_looping_call(self._start)
+        crawler.signals.connect(self._open, signals.spider_opened)
+        crawler.signals.connect(self._scraped, signals.item_scraped)
+        crawler.signals.connect(self._close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the extension; raise ``NotConfigured`` if ``NEWSCRAWL_SEGMENTS`` is empty.
+
+        Raises ``ValueError`` for an invalid setting.
+        """
+        folder = setting(crawler.settings, "NEWSCRAWL_SEGMENTS")
+        if not folder:
+            raise NotConfigured  # without a message, because disabled is the default
+        # issubclass() only compares methods, and Scrapy's scheduler has the same ones.
+        if LeaseScheduler not in load_object(crawler.settings["SCHEDULER"]).__mro__:
+            raise SettingError(
+                "NEWSCRAWL_SEGMENTS needs the scheduler newscrawl.crawl.frontier.LeaseScheduler"
+                " (with the add-on: NEWSCRAWL_FRONTIER_ENABLED = True)"
+            )
+        return cls(crawler, Path(folder))
+
+    async def _open(self) -> None:
+        if self._store.path is None:
+            logger.warning(
+                "NEWSCRAWL_SEGMENTS without NEWSCRAWL_STATE: a crash loses unwritten items"
+            )
+        await self._store.open(OUTBOX + SCHEMA)
+        self._store.write(
+            "INSERT OR IGNORE INTO segment_writer VALUES (1, ?)", [(secrets.token_hex(4),)]
+        )
+        [(self._name,)] = await self._store.read("SELECT name FROM segment_writer")
+        await self._write_segments()
+        if self._seconds:
+            self._loop.start(self._seconds, now=False)
+
+    def _scraped(self) -> None:
+        self._new_items += 1
+        if self._new_items >= self._items:
+            self._new_items = 0
+            self._start(only_full=True)
+
+    def _start(self, *, only_full: bool = False) -> None:
+        task = asyncio.create_task(self._write_segments(only_full=only_full))
+        self._tasks.add(task)  # the event loop only keeps weak references
+        task.add_done_callback(self._tasks.discard)
+
+    async def _close(self) -> None:
+        if self._loop.running:
+            self._loop.stop()
+        await self._write_segments()
+        await self._send(segments_closed, folder=self._folder)
+
+    async def _write_segments(self, *, only_full: bool = False) -> None:
+        """Write the items of the outbox to segments; with *only_full* leave a partial segment."""
+        try:
+            async with self._lock:
+                await self._write_spans()
+                while items := await self._pending(only_full=only_full):
+                    await self._add_span(items)
+                    await self._write_spans()
+        except (CrawlStoreError, OSError) as error:
+            # The items stay in the outbox until the next attempt.
+            self._stats.inc_value("newscrawl/segments/failed_count")
+            logger.error("Could not write a segment, retrying later: %s", error)  # noqa: TRY400
+
+    async def _pending(self, *, only_full: bool) -> list[tuple[int, str, str, int]]:
+        rows = await self._store.read(_PENDING, (self._last + 1, _MAX_ID, self._items))
+        return [] if only_full and len(rows) < self._items else rows
+
+    async def _add_span(self, rows: list[tuple[int, str, str, int]]) -> None:
+        if not self._renamed:
+            self._renamed = True
+            self._name = f"{int(clock.now().timestamp()):08x}{secrets.token_hex(4)}"
+            self._store.write("UPDATE segment_writer SET name = ?", [(self._name,)])
+        span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}", self._format)
+        # In the transaction of the name.
+        self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?)", [span])
+        await self._store.commit()
+
+    async def _write_spans(self) -> None:
+        """Write the segments of all committed spans."""
+        for row in await self._store.read("SELECT * FROM segment ORDER BY first"):
+            first, last, day, format_ = row
+            rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
+            span = SegmentSpan(self._name, day, first, last, format_)
+            damaged = {row[0]: "damaged" for row in rows if checksum(row[2]) != row[3]}
+            await self._set_aside(damaged)
+            items = [StoredItem(*row[:3]) for row in rows if row[0] not in damaged]
+            segments = await self._write_span(span, items)
+            self._store.write(_DELIVERED, [(first, last)])
+            self._store.write("DELETE FROM segment WHERE first = ?", [(first,)])
+            await self._store.commit()
+            self._last = last
+            self._stats.inc_value("newscrawl/segments/segment_count", len(segments))
+            self._stats.inc_value(
+                "newscrawl/segments/item_count", sum(segment.items for segment in segments)
+            )
+
+    async def _write_span(self, span: SegmentSpan, items: list[StoredItem]) -> list[Segment]:
+        """Write the segments of *span*; set items aside that cannot be written."""
+        try:
+            return await run_in_thread(write_span, self._folder, span, items)
+        except OSError:
+            raise
+        except Exception:  # of any exporter
+            errors = await run_in_thread(write_errors, items, span.format)
+            if not errors:
+                raise
+        await self._set_aside(errors)
+        rest = [item for item in items if item.id not in errors]
+        return await run_in_thread(write_span, self._folder, span, rest)
+
+    async def _set_aside(self, errors: dict[int, str]) -> None:
+        """Keep the items in the outbox with their *errors*; the crawl ends with exit code 1."""
+        for number, error in errors.items():
+            logger.error("Could not deliver item %d of the outbox: %s", number, error)
+            self._store.damage.append(f"{self._store.path}: item {number} set aside ({error})")
+        if errors:
+            self._stats.inc_value("newscrawl/segments/set_aside_count", len(errors))
+            self._store.write(SET_ASIDE, [(error, number) for number, error in errors.items()])
+            await self._store.commit()
+
+
+def _format(settings: BaseSettings) -> str:
+    name: str = setting(settings, "NEWSCRAWL_SEGMENT_FORMAT")
+    if name not in SUFFIXES:
+        formats = ", ".join(SUFFIXES)
+        raise SettingError(f"NEWSCRAWL_SEGMENT_FORMAT: {name!r} is not one of {formats}")
+    if name == "parquet" and find_spec("pyarrow") is None:
+        raise SettingError(
+            "NEWSCRAWL_SEGMENT_FORMAT: parquet needs pip install 'newscrawl[parquet]'"
+        )
+    return name

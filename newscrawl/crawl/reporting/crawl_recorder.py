@@ -1,0 +1,230 @@
+"""Extension that records each crawl in its state file, for ``newscrawl report``."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from statistics import quantiles
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from newscrawl import clock
+from newscrawl.crawl.discovery.urls import site_key_or
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
+from newscrawl.crawl.reporting.outcomes import dropped_pages, site_counts
+from newscrawl.defaults import setting
+from newscrawl.items import Article
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+SCHEMA: Final = state_tables("""
+CREATE TABLE IF NOT EXISTS crawl (
+    id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS crawl_site (
+    crawl INTEGER NOT NULL,
+    site TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    median_latency REAL,
+    slow_latency REAL,
+    PRIMARY KEY (crawl, site)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS crawl_article (
+    crawl INTEGER NOT NULL,
+    site TEXT NOT NULL,
+    url TEXT NOT NULL,
+    title TEXT,
+    kind TEXT NOT NULL,
+    published TEXT,
+    fetched_at REAL,
+    confidence REAL,
+    length INTEGER NOT NULL,
+    authors INTEGER NOT NULL,
+    cluster TEXT
+);
+CREATE INDEX IF NOT EXISTS crawl_article_crawl ON crawl_article (crawl);
+CREATE TABLE IF NOT EXISTS crawl_dropped (
+    crawl INTEGER NOT NULL, site TEXT NOT NULL, kind TEXT NOT NULL, confidence REAL NOT NULL,
+    url TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS crawl_dropped_crawl ON crawl_dropped (crawl);
+CREATE TABLE IF NOT EXISTS alarm (
+    id INTEGER PRIMARY KEY,
+    site TEXT NOT NULL,
+    measure TEXT NOT NULL,
+    message TEXT NOT NULL,
+    since REAL NOT NULL,
+    closed REAL,
+    sent REAL
+);
+""")
+"""Times are seconds since 1970, latencies seconds; *slow_latency*: 9 of 10 requests took less.
+
+Alarms are those of ``newscrawl report``; *sent*: the last time that it has reported one.
+"""
+
+RECORD_SECONDS: Final = 9 * 86400.0
+"""Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
+MIN_CRAWLS: Final = 10
+"""Crawls that are kept at any age, the last ones."""
+MAX_SITE_ARTICLES: Final = 200
+"""Articles of a host that are recorded in a crawl, the first ones."""
+MAX_LATENCIES: Final = 1000
+"""Requests of a host whose latency is recorded in a crawl, the first ones."""
+
+_DELETE_OLD: Final = tuple(
+    f"DELETE FROM {table} WHERE {column} <= (SELECT max(id) FROM crawl WHERE ended < ? "  # noqa: S608
+    f"AND id <= (SELECT max(id) FROM crawl) - {MIN_CRAWLS})"
+    for table, column in (
+        ("crawl_site", "crawl"), ("crawl_article", "crawl"), ("crawl_dropped", "crawl"),
+        ("crawl", "id"),
+    )
+)  # fmt: skip
+_DELETE_ALARMS: Final = "DELETE FROM alarm WHERE closed < ?"
+# Sites of which nothing was due: the last crawl has all sites.
+_DELETE_IDLE: Final = """
+DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM crawl)
+"""
+# The crawl inserted in the same transaction.
+_LAST: Final = "(SELECT max(id) FROM crawl)"
+_INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason) VALUES (?, ?, ?)"
+_INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?, ?, ?)"  # noqa: S608
+_INSERT_ARTICLE: Final = f"""
+INSERT INTO crawl_article VALUES ({_LAST}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""  # noqa: S608
+_INSERT_DROPPED: Final = f"INSERT INTO crawl_dropped VALUES ({_LAST}, ?, ?, ?, ?)"  # noqa: S608
+
+
+class RecordedArticle(NamedTuple):
+    """An emitted article, without its site."""
+
+    url: str
+    title: str | None
+    kind: str
+    #: ISO 8601
+    published: str | None
+    #: seconds since 1970
+    fetched_at: float | None
+    #: of the body
+    confidence: float | None
+    #: characters of the body
+    length: int
+    #: number of authors
+    authors: int
+    cluster: str | None
+
+    @classmethod
+    def of(cls, article: Article) -> RecordedArticle:
+        """Return what is recorded of *article*."""
+        body = article.evidence.get("body")
+        return cls(
+            article.url or "",
+            _storable(article.title),
+            article.kind,
+            article.date.isoformat() if article.date else None,
+            article.fetched_at.timestamp() if article.fetched_at else None,
+            body.confidence if body else None,
+            len(article.body),
+            len(article.authors),
+            (article.cluster or {}).get("id"),
+        )
+
+
+class CrawlRecorder:
+    """Records the counts, latencies and articles of each site in ``NEWSCRAWL_STATE``.
+
+    Disabled for a state in memory. Articles are those of ``NEWSCRAWL_OUTPUT = "article"``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not setting(crawler.settings, "NEWSCRAWL_STATE"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._started = clock.now().timestamp()
+        self._articles: dict[str, list[RecordedArticle]] = defaultdict(list)
+        self._latencies: dict[str, list[float]] = defaultdict(list)
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.add_item, signals.item_scraped)
+        crawler.signals.connect(self.add_response, signals.response_received)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the extension; raises ``NotConfigured`` for a state in memory."""
+        return cls(crawler)
+
+    async def open(self) -> None:
+        """Create the tables."""
+        await CrawlStore.for_crawler(self._crawler).open(SCHEMA)
+
+    def add_item(self, item: Any, response: Response | Failure | None) -> None:
+        """Record *item* if it is an article."""
+        if isinstance(item, Article) and "deleted" not in item.flags:
+            articles = self._articles[_site(getattr(response, "request", None), item.url or "")]
+            if len(articles) < MAX_SITE_ARTICLES:
+                articles.append(RecordedArticle.of(item))
+
+    def add_response(self, response: Response, request: Request) -> None:
+        """Record the latency of *request*."""
+        latencies = self._latencies[_site(request, response.url)]
+        latency = request.meta.get("download_latency")
+        if latency is not None and len(latencies) < MAX_LATENCIES:
+            latencies.append(latency)
+
+    def close(self, reason: str) -> None:
+        """Write the record."""
+        stats = self._crawler.stats.get_stats()
+        counts = site_counts(stats)
+        articles = [(site, *article) for site, found in self._articles.items() for article in found]
+        ended = clock.now().timestamp()
+        store = CrawlStore.for_crawler(self._crawler)
+        store.write(_INSERT_CRAWL, [(self._started, ended, reason)])
+        sites = sorted({*counts, *(site for site, *_ in articles)})
+        store.write(
+            _INSERT_SITE,
+            [
+                (
+                    site,
+                    json.dumps(_recorded(counts.get(site, {}))),
+                    *_latency(self._latencies[site]),
+                )
+                for site in sites
+            ],
+        )
+        store.write(_INSERT_ARTICLE, articles)
+        store.write(_INSERT_DROPPED, dropped_pages(stats))
+        for statement in (*_DELETE_OLD, _DELETE_ALARMS):
+            store.write(statement, [(ended - RECORD_SECONDS,)])
+        store.write(_DELETE_IDLE)
+
+
+def _site(request: Request | None, url: str) -> str:
+    """Return the site that *request* belongs to, also if it has moved to the domain of *url*."""
+    return (request and request.meta.get("newscrawl_site")) or site_key_or(url, "invalid")
+
+
+def _recorded(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Return *counts*, none of a site of which nothing was due."""
+    return {} if all(name.startswith("not_due/") for name in counts) else counts
+
+
+def _latency(seconds: list[float]) -> tuple[float | None, float | None]:
+    """Return the median and the ninth decile."""
+    if not seconds:
+        return None, None
+    deciles = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else seconds * 9
+    return deciles[4], deciles[8]
+
+
+def _storable(text: str | None) -> str | None:
+    """Return *text* without lone surrogates, which SQLite cannot store."""
+    return text and text.encode("utf-8", "replace").decode()

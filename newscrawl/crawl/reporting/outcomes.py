@@ -1,0 +1,156 @@
+"""Failure reasons of requests and the stats of each site."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy.exceptions import IgnoreRequest
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.fields.kind.barriers import is_challenge
+from newscrawl.workers.child import WorkerError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.statscollectors import StatsCollector
+
+_SITE_PREFIX = "newscrawl/site/"
+_DROPPED_PAGES = "newscrawl/no_articles"
+CONFIDENCE_PREFIX = "newscrawl/confidence/"
+"""Stats with the mean confidence of the bodies of a site."""
+
+NO_STORY: Final = {
+    "challenge": "show a bot check",
+    "consent": "ask for consent",
+    "login": "ask for a login",
+    "needs_js": "show nothing without scripts",
+    "redirected_home": "redirect to the front page",
+    "shrunk": "have lost most of their text",
+    "soft_404": "have the short text of another page",
+}
+"""Outcomes of pages that a site shows in place of stories, and a verb for the pages."""
+MIN_NO_STORY: Final = 3
+"""Pages of one such outcome from which a site is reported."""
+MAX_CHALLENGE_HEAD: Final = 64 * 1024
+"""Bytes of a page with an error status that are searched for a bot check."""
+MAX_DROPPED_PAGES = 5
+"""Pages per site that are listed as dropped for their kind."""
+_MAX_LISTED = 1000
+"""Pages of all sites that are listed."""
+
+# By name, since the download handler decides whether Twisted's or Scrapy's exception is raised.
+_REASONS = {
+    "CannotResolveHostError": "dns",
+    "DNSLookupError": "dns",
+    "ConnectError": "connection",
+    "ConnectionDone": "connection",
+    "ConnectionLost": "connection",
+    "ConnectionRefusedError": "connection",
+    "DownloadConnectionRefusedError": "connection",
+    "DownloadFailedError": "connection",
+    "ResponseFailed": "connection",
+    "ResponseNeverReceived": "connection",
+    "TCPTimedOutError": "timeout",
+    "TimeoutError": "timeout",
+    "DownloadTimeoutError": "timeout",
+    "DownloadCancelledError": "too_large",
+    "CancelledError": "too_large",
+    "ResponseDataLossError": "truncated",
+    "UnsupportedURLSchemeError": "scheme",
+    "BadGzipFile": "encoding",
+    "error": "encoding",  # zlib.error, brotli.error
+}
+# By a part of the message, since Scrapy has no subclasses of IgnoreRequest for these.
+_IGNORED = {
+    "robots.txt": "robots",
+    "redirections": "redirects",
+    "DOWNLOAD_MAXSIZE": "too_large",  # after decompression
+}
+
+
+def failure_reason(error: BaseException | None) -> str:
+    """Return the reason of *error* in the stats: ``http_404``, ``timeout``, ``dns``, ..."""
+    if isinstance(error, HttpError):
+        response = error.response
+        refused = is_challenge(response.headers, response.body[:MAX_CHALLENGE_HEAD])
+        return "challenge" if refused else f"http_{response.status}"
+    if isinstance(error, WorkerError):
+        return f"worker_{error.reason}"
+    if isinstance(error, RefusedError):
+        return error.reason
+    if isinstance(error, IgnoreRequest):
+        return next((why for text, why in _IGNORED.items() if text in str(error)), "ignored")
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next((_REASONS[name] for name in names if name in _REASONS), "error")
+
+
+class DroppedPage(NamedTuple):
+    """A page that was dropped for its kind."""
+
+    site: str
+    kind: str
+    confidence: float
+    url: str
+
+
+class SiteStats:
+    """Stats of each site: ``newscrawl/site/<site>/...``."""
+
+    def __init__(self, stats: StatsCollector) -> None:
+        self._stats = stats
+
+    def count(self, site: str, name: str, number: int = 1) -> None:
+        """Add *number* to the stat *name*: ``fetched_count``, ``failed_count/timeout``, ..."""
+        if number:
+            self._stats.inc_value(f"{_SITE_PREFIX}{site}/{name}", number)
+
+    def add_article(self, site: str, confidence: float) -> None:
+        """Count an article of *site* with the *confidence* of its body."""
+        self.count(site, "article_count")
+        articles = self._stats.get_value(f"{_SITE_PREFIX}{site}/article_count")
+        mean = self._stats.get_value(f"{CONFIDENCE_PREFIX}{site}", 0.0)
+        self._stats.set_value(f"{CONFIDENCE_PREFIX}{site}", mean + (confidence - mean) / articles)
+
+    def add_dropped_page(self, page: DroppedPage) -> None:
+        """List *page*, with secrets in its URL masked, if it is among the first of its site."""
+        listed = self._stats.get_value(_DROPPED_PAGES, [])
+        on_site = sum(other.site == page.site for other in listed)
+        if len(listed) < _MAX_LISTED and on_site < MAX_DROPPED_PAGES:
+            masked = page._replace(url=mask_secrets(page.url))
+            self._stats.set_value(_DROPPED_PAGES, [*listed, masked])
+
+
+def dropped_pages(stats: Mapping[str, Any]) -> list[DroppedPage]:
+    """Return the listed pages that were dropped for their kind, sorted by site."""
+    return sorted(stats.get(_DROPPED_PAGES, ()))
+
+
+def no_story(counts: Counter[str]) -> tuple[str, int, int] | None:
+    """Return the commonest outcome of :data:`NO_STORY`, its number and that of all pages.
+
+    *counts* are those of a site; None unless most of at least :data:`MIN_NO_STORY` pages have it.
+    """
+    names = (
+        "fetched",
+        "unchanged/article",
+        *(name for name in counts if name.startswith("failed/")),
+    )
+    pages = sum(counts[name] for name in names)
+    found = {name: counts[f"failed/{name}"] + counts[f"dropped/{name}"] for name in NO_STORY}
+    outcome = max(found, key=found.__getitem__)
+    number = found[outcome]
+    return (outcome, number, pages) if number >= MIN_NO_STORY and 2 * number > pages else None
+
+
+def site_counts(stats: Mapping[str, Any]) -> dict[str, Counter[str]]:
+    """Return the counts of each site in *stats*: site -> ``fetched``, ``failed/timeout``, ..."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, number in stats.items():
+        if name.startswith(_SITE_PREFIX):
+            site, count = name.removeprefix(_SITE_PREFIX).split("/", 1)
+            counts[site][count.replace("_count", "", 1)] += number
+    return dict(counts)

@@ -1,0 +1,150 @@
+"""Result of a crawl: new articles, nothing new, nothing due, no article, or no site reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from newscrawl.crawl.reporting.outcomes import NO_STORY, no_story, site_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+Result = Literal["articles", "nothing_new", "not_due", "no_article", "unreachable"]
+
+MAX_NAMED = 5
+"""Sites that the closing line names."""
+_HISTORY = ("known", "unchanged", "not_due", "not_modified", "dropped/known", "dropped/unchanged")
+# Failures of pages that the site has answered in order.
+_ANSWERS = frozenset(
+    {
+        "duplicate",
+        "http_404",
+        "http_410",
+        "not_article",
+        "not_html",
+        "other_site",
+        "redirected_home",
+    }
+)
+_HINTS = {
+    "address": "not a public address, see NEWSCRAWL_ALLOWED_ADDRESSES",
+    "robots": "forbidden by robots.txt",
+    "robots_unreachable": "robots.txt unreachable",
+}
+
+
+def failed_reason(counts: Counter[str]) -> str | None:
+    """Return why no page of a site could be fetched, by its *counts*; None if one was."""
+    for name in counts:
+        if name.startswith("unreachable/"):
+            return name.removeprefix("unreachable/")
+    if counts["fetched"] or counts["article"] or _history(counts):
+        return None
+    failed = Counter(
+        {
+            name.removeprefix("failed/"): n
+            for name, n in counts.items()
+            if name.startswith("failed/")
+        }
+    )
+    if not failed or failed.keys() & _ANSWERS:
+        return None
+    return failed.most_common(1)[0][0]
+
+
+def _history(counts: Counter[str]) -> int:
+    """Return the number of pages and sources that former crawls make unnecessary."""
+    return sum(n for name, n in counts.items() if name.startswith(_HISTORY))
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlResult:
+    """The result of a crawl, by its stats."""
+
+    kind: Result
+    #: number of sites
+    sites: int
+    #: sites of which no page could be fetched, with the reason
+    failed: dict[str, str]
+    #: sites that show something else in place of stories, with a description
+    no_stories: dict[str, str]
+    #: counts of pages and sources that former crawls make unnecessary
+    history: dict[str, int]
+    #: time when the next source is due
+    next_due: str | None
+
+    @classmethod
+    def of(cls, stats: Mapping[str, Any]) -> CrawlResult:
+        """Return the result of the crawl with *stats*."""
+        sites = site_counts(stats)
+        failed = {
+            site: reason
+            for site, counts in sorted(sites.items())
+            if (reason := failed_reason(counts))
+        }
+        total = sum(sites.values(), Counter[str]())
+        history = {
+            "articles known": total["known"] + total["dropped/known"],
+            "articles checked again, unchanged": _sum(total, "unchanged")
+            + total["dropped/unchanged"],
+            "sources not due": _sum(total, "not_due"),
+            "sources not modified": _sum(total, "not_modified"),
+        }
+        return cls(
+            _kind(sites, failed, total),
+            len(sites),
+            failed,
+            {
+                site: f"{found[1]} of {found[2]} pages {NO_STORY[found[0]]}"
+                for site, counts in sorted(sites.items())
+                if (found := no_story(counts))
+            },
+            {name: number for name, number in history.items() if number},
+            stats.get("newscrawl/state/next_due"),
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield the closing lines of the crawl."""
+        if self.failed:
+            named = [f"{site} ({_HINTS.get(why, why)})" for site, why in self.failed.items()]
+            more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
+            first = "Nothing could be fetched. " if self.kind == "unreachable" else ""
+            yield (
+                f"{first}Sites that failed: {len(named)} of {self.sites}: "
+                f"{', '.join(named[:MAX_NAMED])}{more}"
+            )
+        for site, pages in list(self.no_stories.items())[:MAX_NAMED]:
+            yield f"{site}: {pages}"
+        due = self.next_due
+        if self.kind == "not_due":
+            yield f"Nothing is due before {due}; newscrawl crawl --force does not wait"
+        elif self.kind == "no_article":
+            yield "No article was found"
+        elif self.history and len(self.failed) < self.sites:
+            new = "Nothing new. " if self.kind == "nothing_new" else ""
+            listed = ", ".join(f"{name}: {number}" for name, number in self.history.items())
+            yield f"{new}From former crawls: {listed}" + (f"; next source due {due}" if due else "")
+
+
+def _kind(
+    sites: Mapping[str, Counter[str]], failed: Mapping[str, str], total: Counter[str]
+) -> Result:
+    if total["article"]:
+        return "articles"
+    idle = {
+        site
+        for site, counts in sites.items()
+        if all(name.startswith("not_due/") for name in counts)
+    }
+    forbidden = {site for site, reason in failed.items() if reason == "robots"}
+    if len(failed) > len(forbidden) and len(failed) + len(idle) == len(sites):
+        return "unreachable"
+    if idle and len(idle) == len(sites):
+        return "not_due"
+    return "nothing_new" if _history(total) else "no_article"
+
+
+def _sum(counts: Counter[str], name: str) -> int:
+    return sum(number for count, number in counts.items() if count.startswith(f"{name}/"))

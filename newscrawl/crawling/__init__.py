@@ -1,1 +1,0 @@
-"""The crawl: site lists, discovery, network, history, output."""

@@ -1,0 +1,173 @@
+"""Feed parser: formats and size limits."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import feedparser
+import pytest
+
+from newscrawl.crawl.discovery.feed_parser import MAX_ENTRIES, MAX_SIZE, read_feed
+
+if TYPE_CHECKING:
+    from io import BytesIO
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RSS = "http://purl.org/rss/1.0/"
+FORMS = {
+    "rss": (
+        '<rss version="2.0"><channel><title>N</title>',
+        "</channel></rss>",
+        "item",
+        "<link>{}</link>",
+    ),
+    "rdf": (
+        f'<rdf:RDF xmlns:rdf="{RDF}" xmlns="{RSS}"><channel><title>N</title></channel>',
+        "</rdf:RDF>",
+        "item",
+        "<link>{}</link>",
+    ),
+    "atom": (
+        '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:title>N</a:title>',
+        "</a:feed>",
+        "a:entry",
+        '<a:link href="{}"/>',
+    ),
+}
+
+
+def feed(form: str, number: int, text: str = "") -> bytes:
+    """Return a feed of *number* entries, each with *text*."""
+    head, tail, name, link = FORMS[form]
+    entries = (
+        f"<{name}>{link.format(url(n))}<summary><![CDATA[{text}]]></summary></{name}>"
+        for n in range(number)
+    )
+    return f'<?xml version="1.0"?>{head}{"".join(entries)}{tail}'.encode()
+
+
+def url(number: int) -> str:
+    return f"https://news.example/2026/11/22/story-{number}"
+
+
+def read(data: bytes) -> dict[str, Any]:
+    return read_feed(data, url="https://news.example/f", domains=["news.example"], limit=10_000)
+
+
+def urls(found: dict[str, Any]) -> list[str]:
+    return [entry["url"] for entry in found["entries"]]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("number", [3, MAX_ENTRIES])
+def test_reads_all_entries_within_the_limits(form: str, number: int):
+    found = read(feed(form, number))
+    assert urls(found) == [url(n) for n in range(number)]
+    assert found["left_out"] == {}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_reads_the_first_entries_of_a_long_feed(form: str):
+    found = read(feed(form, MAX_ENTRIES + 1))
+    assert urls(found) == [url(n) for n in range(MAX_ENTRIES)]
+    assert found["left_out"] == {"over_size": 1}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_reads_whole_entries_of_a_large_feed(form: str):
+    data = feed(form, 100, "<p>Text </p>" * 4000)
+    assert len(data) > MAX_SIZE
+    whole = data[:MAX_SIZE].count(b"story-") - 1
+    found = read(data)
+    assert urls(found) == [url(n) for n in range(whole)]
+    assert found["left_out"] == {"over_size": 1}
+
+
+def test_accepts_a_feed_with_one_oversized_entry():
+    found = read(feed("rss", 1, "x" * MAX_SIZE))
+    assert found["kind"] == "feed"
+    assert found["left_out"] == {"over_size": 1}
+
+
+def test_reads_the_first_entries_of_a_long_json_feed():
+    items = [{"url": url(n)} for n in range(MAX_ENTRIES + 5)]
+    found = read(json.dumps({"items": items}).encode())
+    assert len(found["entries"]) == MAX_ENTRIES
+    assert found["left_out"] == {"over_size": 1}
+
+
+HOSTILE = {
+    "attributes": lambda size: (
+        b"<item " + b" ".join(b"a%d='1'" % n for n in range(size)) + b"></item>"
+    ),
+    "entries": lambda size: b"<item>" * size,
+    "blanks": lambda size: b"<item" + b" " * 8 * size + b"></item>",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_truncates_what_takes_quadratic_time(monkeypatch: pytest.MonkeyPatch, name: str):
+    """feedparser gets the entries before it, however long the rest is."""
+    sizes = []
+    parse = feedparser.parse
+
+    def record(file: BytesIO, **options: Any) -> Any:
+        sizes.append(len(file.getvalue()))
+        return parse(file, **options)
+
+    monkeypatch.setattr(feedparser, "parse", record)
+    head, _, _, _ = FORMS["rss"]
+    good = feed("rss", 3).removesuffix(b"</channel></rss>")
+    assert good.startswith(b'<?xml version="1.0"?>' + head.encode())
+    for size in (20_000, 200_000):
+        found = read(good + HOSTILE[name](size))
+        assert urls(found)[:3] == [url(0), url(1), url(2)]
+        assert found["left_out"]["over_size"] == 1
+    assert sizes[0] == sizes[1] < 64 * 1024
+
+
+@pytest.mark.parametrize(
+    "reference", ["&#xD800;", "&#57343;", "&#x110000;", f"&#{'9' * 5000};", f"&#x{'f' * 20};"]
+)
+@pytest.mark.parametrize("form", ["rss", "atom"])
+def test_references_that_are_no_characters(form: str, reference: str):
+    """A numeric reference without a character does not cost the feed, nor its neighbours."""
+    title = f"A {reference} B &#233; &#x0000E9;"
+    name = FORMS[form][2].replace("entry", "title").replace("item", "title")
+    data = feed(form, 3).replace(
+        b"<summary><![CDATA[]]></summary>", f"<{name}>{title}</{name}>".encode()
+    )
+    found = read(data)
+    assert urls(found) == [url(0), url(1), url(2)]
+    titles = [entry["hints"]["title"] for entry in found["entries"]]
+    assert titles == ["A \ufffd B \xe9 \xe9"] * 3
+
+
+def test_names_that_are_not_text():
+    """A name of an encoding is not needed; with an unreadable namespace there is no feed."""
+    assert read(b'<?xml encoding="\x96"?><rss/>')["kind"] == "feed"
+    assert read(b'<?r?><t xmlns="\xed\xa0\xa09">')["kind"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("elements", "ttl", "hours"),
+    [
+        ("<ttl> 90 </ttl>", 5400, []),
+        ("<ttl>soon</ttl>", 0, []),
+        ("<skipHours><hour>0</hour><hour> 24 </hour><hour>5</hour></skipHours>", 0, [0, 5]),
+        (f"<skipHours>{''.join(f'<hour>{n}</hour>' for n in range(24))}</skipHours>", 0, []),
+        ("<sy:updatePeriod>\n hourly </sy:updatePeriod>", 3600, []),
+        (
+            "<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>",
+            21_600,
+            [],
+        ),
+        ("<x:updatePeriod>never</x:updatePeriod><x:updateFrequency>0</x:updateFrequency>", 0, []),
+    ],
+)
+def test_reads_when_not_to_poll(elements: str, ttl: float, hours: list[int]):
+    head = f'<rss version="2.0" xmlns:sy="s" xmlns:x="x"><channel>{elements}'
+    item = "<item><link>http://site.example/a</link><ttl>9999</ttl></item>"
+    found = read(f"{head}{item}</channel></rss>".encode())
+    assert (found["ttl"], found["skip_hours"]) == (ttl, hours)

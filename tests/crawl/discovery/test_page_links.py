@@ -1,0 +1,153 @@
+"""Links of a page, and normalisation of URLs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from newscrawl.crawl.discovery import urls as urls_module
+from newscrawl.crawl.discovery.page_links import read_page
+from newscrawl.crawl.discovery.urls import absolute_url, page_key, registered_domain, site_key
+from newscrawl.document.document import DocumentError
+
+URL = "https://www.news.example/world/"
+STORY = "/2026/11/20/council-decides"
+
+
+def read(body: str, head: str = "", **plain: Any) -> dict[str, Any]:
+    html = f"<html><head>{head}</head><body>{body}</body></html>"
+    return read_page(html.encode(), url=URL, domains=["news.example"], **plain)
+
+
+def urls(entries: list[dict[str, Any]]) -> list[str]:
+    return [entry["url"] for entry in entries]
+
+
+def test_returns_articles_and_sections_in_page_order():
+    found = read(
+        f"<nav><a href='/sport/'>Sport</a><a href='/login'>Log in</a><a href='#top'>Up</a></nav>"
+        f"<a href='{STORY}'><img></a><a href='{STORY}'>Council decides</a>"
+        "<a href='a-long-slug-about-the-old-bridge-in-town'>The old bridge in town, a history</a>"
+        "<a href='/files/report.pdf'>A report of the council about the bridge</a>"
+        "<a href='javascript:void(0)'>No</a><a href='mailto:desk@news.example'>Mail</a>"
+    )
+    assert urls(found["articles"]) == [
+        f"https://www.news.example{STORY}",
+        "https://www.news.example/world/a-long-slug-about-the-old-bridge-in-town",
+    ]
+    assert urls(found["sections"]) == ["https://www.news.example/sport/"]
+    assert found["articles"][0]["timestamp"] is not None
+
+
+def test_skips_links_to_other_sites():
+    found = read(
+        f"<a href='https://blog.news.example{STORY}'>x</a><a href='https://other.example{STORY}'>y</a>"
+    )
+    assert urls(found["articles"]) == [f"https://blog.news.example{STORY}"]
+    assert found["left_out"] == {"other_site": 1}
+
+
+def test_resolves_base_and_finds_feeds():
+    head = (
+        "<base href='https://www.news.example/en/'>"
+        "<link rel='alternate' type='application/rss+xml' href='feed.xml'>"
+        "<link rel='alternate' type='Application/Atom+XML; charset=utf-8' href='/atom'>"
+        "<link rel='alternate' type='application/feed+json' href='feed.json'>"
+        "<link rel='alternate' hreflang='de' href='/de/'><link rel='alternate' type='text/html'>"
+    )
+    found = read("<a href='sport'>Sport</a>", head)
+    assert urls(found["sections"]) == ["https://www.news.example/en/sport"]
+    assert found["feeds"] == [
+        "https://www.news.example/en/feed.xml",
+        "https://www.news.example/atom",
+        "https://www.news.example/en/feed.json",
+    ]
+
+
+def test_limits_the_number_of_links():
+    many = "".join(f"<a href='{STORY}-{number}'>x</a>" for number in range(3000))
+    found = read(many + f"<a href='/{'x' * 2_000_000}'>x</a>", limit=100)
+    assert len(found["articles"]) == 100
+
+
+def test_reads_the_links_of_an_article_only_if_requested():
+    text = "<p>The council decided on the harbour after a long night of talks. " * 20
+    article = f"<article><h1>Council decides</h1>{text}</article><a href='{STORY}'>Next</a>"
+    teasers = (f"<h3><a href='{STORY}-{n}'>Council decides, part {n}</a></h3>" for n in range(100))
+    index = "".join(f"<div>{teaser}</div>" for teaser in teasers)
+    assert urls(read(article)["articles"]) == [f"https://www.news.example{STORY}"]
+    assert read(article, index_only=True)["articles"] == []
+    assert read(index, index_only=True) == read(index)
+    assert read(index)["kind"] == "index"
+    assert len(read(index)["articles"]) == 100
+
+
+def test_rejects_data_that_is_not_html():
+    with pytest.raises(DocumentError):
+        read_page(b"%PDF-1.7", url=URL, domains=["news.example"])
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C"]), max_size=30), max_size=5))
+def test_accepts_any_href(hrefs: list[str]):
+    body = "".join(f'<a href="{href}">x</a>' for href in hrefs)
+    assert isinstance(read(body)["articles"], list)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("http://news.example/a", "https://www.news.example/a/"),
+        ("https://news.example/a?b=1&c=2", "https://news.example/a?c=2&b=1#top"),
+        ("https://news.example/a?id=3", "https://news.example/a?id=3&utm_source=x&fbclid=y"),
+        ("https://news.example/ä", "https://news.example/%C3%A4"),
+        ("https://News.example:443", "http://news.example:80/"),
+    ],
+)
+def test_page_key_of_equivalent_urls(first: str, second: str):
+    assert page_key(first) == page_key(second)
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["https://news.example/a?id=2", "https://news.example/A", "https://news.example:8080/a?id=1"],
+)
+def test_page_key_of_different_pages(other: str):
+    assert page_key("https://news.example/a?id=1") != page_key(other)
+
+
+@given(st.from_regex(urls_module._PLAIN, fullmatch=True), st.sampled_from(["", URL]))
+@example("http://xn--a.example/", "")
+@example("http://1.2.3.4:443/a", "")
+@example("http://www.news.example:80/a.b-c_d~/e/", URL)
+def test_fast_path_gives_the_same_result(url: str, base: str):
+    with pytest.MonkeyPatch.context() as patch:
+        found = absolute_url(url, base), page_key.__wrapped__(url)
+        patch.setattr(urls_module, "_PLAIN", re.compile(r"(?!)"))
+        assert found == (absolute_url(url, base), page_key.__wrapped__(url))
+
+
+@given(st.text())
+def test_page_key_of_any_url(text: str):
+    url = absolute_url(text, URL)
+    if url is not None:
+        assert url.startswith(("http://", "https://"))
+        assert page_key(url) == page_key(absolute_url(url) or "")
+        assert site_key(url)
+
+
+@pytest.mark.parametrize(
+    ("host", "registered"),
+    [
+        ("www.news.example.co.uk", "example.co.uk"),
+        ("a.blogspot.com", "a.blogspot.com"),
+        ("127.0.0.1:8080", "127.0.0.1:8080"),
+        ("localhost:8080", "localhost:8080"),
+        ("example.com:8080", "example.com"),
+    ],
+)
+def test_registered_domain(host: str, registered: str):
+    assert registered_domain(host) == registered

@@ -1,0 +1,190 @@
+"""Download slots, the resolver, copies of responses and the filter of secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy import Request, Spider, signals
+from scrapy.core.downloader import Slot
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+from twisted.internet.defer import Deferred
+
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network.addresses import all_global
+from newscrawl.crawl.network.downloader import Downloader
+from newscrawl.crawl.network.pace import REFUSAL_LIMIT, Pace
+from newscrawl.crawl.network.response_copy import copy_response
+from newscrawl.crawl.network.secrets import LogText, LogTextFilter
+from tests.conftest import run_python
+from tests.helpers.crawl_history import in_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NOW = datetime(2026, 11, 23, tzinfo=UTC)
+
+
+def make_downloader(**settings: object) -> Downloader:
+    no_handlers = dict.fromkeys(("data", "file", "ftp", "http", "https", "s3"))
+    return Downloader(get_crawler(Spider, {"DOWNLOAD_HANDLERS": no_handlers, **settings}))
+
+
+def slots(downloader: Downloader, *urls: str, **meta: str) -> list[str]:
+    return [downloader.get_slot_key(Request(url, meta=meta)) for url in urls]
+
+
+HOSTS = (
+    "http://a.b.example/1",
+    "https://www.b.example:444/",
+    "http://c.example/",
+    "http://b.example/",
+)
+
+
+@in_loop
+async def test_hosts_of_a_domain_share_a_slot():
+    for _ in range(2):
+        downloader = make_downloader()
+        assert slots(downloader, *HOSTS) == ["b.example", "b.example", "c.example", "b.example"]
+        assert slots(downloader, *HOSTS) == ["b.example", "b.example", "c.example", "b.example"]
+    one = make_downloader(DOWNLOAD_SLOTS={"a.b.example": {"delay": 3}})
+    assert slots(one, *HOSTS[:2]) == ["a.b.example", "b.example"]
+    by_host = make_downloader(NEWSCRAWL_POLITENESS_ENABLED=False)
+    assert slots(by_host, *HOSTS[:2]) == ["a.b.example", "www.b.example"]
+
+
+@in_loop
+async def test_a_given_slot_takes_precedence():
+    downloader = make_downloader()
+    assert slots(downloader, HOSTS[0], download_slot="mine") == ["mine"]
+    assert slots(downloader, HOSTS[0]) == ["b.example"]
+    # A redirect to another domain has the slot of the first request.
+    assert slots(downloader, HOSTS[2], download_slot="b.example") == ["c.example"]
+
+
+@in_loop
+async def test_requests_of_slow_domains_are_not_active():
+    downloader = make_downloader(CONCURRENT_REQUESTS=2)
+    slot = downloader.slots["slow.example"] = Slot(1, 0, jitter=0)
+    requests = [Request(f"http://slow.example/{n}") for n in range(3)]
+    downloader.active.update(requests[:2])
+    assert downloader.needs_backout()
+    slot.queue.append((requests[0], Deferred()))
+    assert downloader.needs_backout()
+    downloader.slow.update({"slow.example", "unknown.example"})
+    assert not downloader.needs_backout()
+    downloader.active.add(requests[2])
+    assert downloader.needs_backout()
+    downloader.total_concurrency = 0
+    assert not downloader.needs_backout()
+
+
+@in_loop
+async def test_refuses_waiting_requests_of_a_slot():
+    downloader = make_downloader()
+    slot = downloader.slots["a.example"] = Slot(1, 0, jitter=0)
+    waiting: list[Deferred[Response]] = [Deferred(), Deferred()]
+    slot.queue.extend((Request("http://a.example/"), deferred) for deferred in waiting)
+    downloader.refuse_waiting("a.example", "closed")
+    downloader.refuse_waiting("b.example", "closed")
+    assert not slot.queue
+    for deferred in waiting:
+        with pytest.raises(RefusedError, match="closed"):
+            await deferred.asFuture(asyncio.get_running_loop())
+
+
+RESOLVE = """
+import sys
+from twisted.internet import asyncioreactor
+asyncioreactor.install()
+from twisted.internet import reactor
+from twisted.internet.endpoints import HostnameEndpoint
+from twisted.internet.protocol import Factory, Protocol
+from newscrawl.crawl.network.addresses import AddressPolicy
+from newscrawl.crawl.network.resolver import CheckedResolver
+
+original = reactor.nameResolver
+resolver = CheckedResolver(AddressPolicy(sys.argv[1:]))
+resolver.install()
+port = reactor.listenTCP(0, Factory.forProtocol(Protocol), interface="127.0.0.1")
+endpoint = HostnameEndpoint(reactor, "LOCALHOST", port.getHost().port)
+found = []
+endpoint.connect(Factory.forProtocol(Protocol)).addBoth(found.append).addBoth(lambda _: reactor.stop())
+reactor.run()
+resolver.uninstall()
+print(type(found[0]).__name__, list(resolver.refused), reactor.nameResolver is original)
+"""
+
+
+@pytest.mark.parametrize(
+    ("allowed", "result"),
+    [
+        ((), "Failure ['localhost'] True"),
+        (("127.0.0.0/8",), "Protocol [] True"),
+        (("localhost",), "Protocol [] True"),
+    ],
+)
+def test_connects_to_permitted_addresses_only(allowed: tuple[str, ...], result: str):
+    """Checked at the connection, with the resolver of the reactor."""
+    code = RESOLVE.replace("sys.argv[1:]", repr(list(allowed)))
+    assert run_python(code).strip() == result
+
+
+def test_all_addresses_are_global():
+    assert all_global(["93.184.216.34", "2606:2800:220:1::1"])
+    assert not all_global(["93.184.216.34", "127.0.0.1"])
+
+
+def test_copies_a_response_with_changes():
+    response = HtmlResponse("http://a.example/", body=b"abc", encoding="cp1252", flags=["x"])
+    copy = copy_response(response, body=b"d")
+    assert (type(copy), copy.url, copy.body, copy.flags) == (
+        HtmlResponse,
+        response.url,
+        b"d",
+        ["x"],
+    )
+    assert copy.encoding == "cp1252"
+    plain = copy_response(Response("http://a.example/"), HtmlResponse, encoding="utf-8")
+    assert (type(plain), plain.encoding) == (HtmlResponse, "utf-8")
+
+
+@pytest.fixture
+def handler() -> Iterator[logging.Handler]:
+    handler = logging.NullHandler()
+    logging.getLogger().addHandler(handler)
+    yield handler
+    for other in logging.getLogger().handlers:
+        for known in [it for it in other.filters if isinstance(it, LogTextFilter)]:
+            other.removeFilter(known)
+    logging.getLogger().removeHandler(handler)
+
+
+def test_filters_secrets_of_each_handler_once(handler: logging.Handler):
+    crawler = get_crawler(Spider)
+    extension = LogText.from_crawler(crawler)
+    assert len(handler.filters) == 1
+    handler.filters.clear()  # Scrapy replaces its handler
+    for _ in range(2):
+        crawler.signals.send_catch_log(signals.spider_opened)
+    assert handler.filters == [extension._filter]
+
+
+def test_limits_of_a_pace():
+    pace = Pace(base=0, max_delay=60)
+    assert pace.base == pace.delay == 0.01
+    for _ in range(REFUSAL_LIMIT):
+        assert not pace.gives_up
+        pace.record_refusal(NOW, None)
+    assert pace.gives_up
+    pace.record_refusal(NOW, 1e12)
+    assert pace.waiting_until == NOW + timedelta(days=366)
+    pace.close(NOW, 60)
+    assert not pace.gives_up
+    assert pace.is_closed(NOW + timedelta(seconds=59))
+    assert not pace.is_closed(NOW + timedelta(seconds=60))
