@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -156,9 +156,9 @@ def section(
         *(StatedText(data.item_text(item), "microdata") for item in data.items("articlesection")),
         *(StatedText(crumb.name, "breadcrumbs") for crumb in _below_home(trail, url)),
         *(StatedText(data.item_text(link), "rel") for link in data.markup.category_links[:1]),
-        *(StatedText(text, "links") for text, _ in _marked_links(data, "section")),
     ]
-    return next((name for name in stated if _is_section(name.text)), None)
+    shown = (StatedText(text, "links") for text, _ in _marked_links(data, "section"))
+    return next((name for name in chain(stated, shown) if _is_section(name.text)), None)
 
 
 def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:
