@@ -44,7 +44,6 @@ _TYPED = re.compile(
     r"(?:(not|only)\s+)?(?!(?:not|only|and|or)\b)([a-z][\w-]*)(?:\s+and\b(.*))?", re.DOTALL
 )
 _INNERMOST = re.compile(r"\(([^()]*)\)")
-_RESULTS = {"T": True, "F": False}
 _COMPARISON = re.compile(r"([<>]=?|=)")
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}
 

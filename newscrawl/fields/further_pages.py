@@ -73,17 +73,17 @@ def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tu
     bases = (link.get("href") for link in document.statements if link.tag == "base")
     try:
         base = urljoin(url, next(bases, ""))
-        own = _splits(url)
+        host, own = urlsplit(url).netloc, _splits(url)
     except ValueError:  # no address, or one with too many parameters
         return ()
     following, whole = [], []
     for href, label, is_next in _links(document, roots, _stem(url)):
         try:
             target = urljoin(base, href)
+            if urlsplit(target).netloc != host:
+                continue
             splits = _splits(target)
         except ValueError:
-            continue
-        if urlsplit(target).netloc != urlsplit(url).netloc:
             continue
         if _follows(own, splits, label, is_next=is_next):
             following.append(target)

@@ -51,7 +51,8 @@ class ItemRow:
 def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
     """Return the rows of a segment in order of key and version, and the number of other items.
 
-    Items without URL have no row, nor those of deleted articles. The order is the same in all processes, so that their transactions do not wait in a circle.
+    Items without URL have no row, nor those of deleted articles. The order is the same in all
+    processes, so that their transactions do not wait in a circle.
     """
     rows = []
     default = utc_instant(path.parent.name) or _EPOCH

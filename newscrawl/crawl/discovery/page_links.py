@@ -71,7 +71,8 @@ def read_page(
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
-    - ``feeds``: URLs; ``next``: URL of the next page of a list, for a period; ``left_out``: counts by reason; ``variants``: those of the collector.
+    - ``feeds``: URLs; ``next``: URL of the next page of a list, for a period; ``left_out``: counts by
+      reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
     """

@@ -64,8 +64,8 @@ class SitePlan:
 
     Their order:
 
-    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list; if these redirect to another domain, its URLs are
-       accepted, too;
+    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list; if
+       these redirect to another domain, its URLs are accepted, too;
     2. feeds and sitemaps of the site list, and feeds that pages link to;
     3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
     4. articles, newest first;
