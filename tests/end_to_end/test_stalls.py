@@ -55,7 +55,7 @@ class StallCrawl:
         self.record = folder / "state.sqlite.stalled"
         self.trap = f"{sites[0].url}/{TRAP_PAGE}"
 
-    def start(self, limit: float = 2, **settings: object) -> subprocess.Popen[bytes]:
+    def start(self, limit: float = 4, **settings: object) -> subprocess.Popen[bytes]:
         """Start a process; it resumes the crawl if there is a state."""
         if self.how.startswith("middleware"):
             settings["DOWNLOADER_MIDDLEWARES"] = json.dumps({MIDDLEWARE: 500})
@@ -73,7 +73,8 @@ class StallCrawl:
         words = ["-a", f"urls={urls}", "-a", f"how={self.how}", *options(settings)]
         return start_scrapy(self.folder, "tests.spiders.tree_settings", "runspider", spider, *words)
 
-    def run(self, limit: float = 2, **settings: object) -> int:
+    # The CPU time of a process may jump by two seconds where a busy host stops a virtual machine.
+    def run(self, limit: float = 4, **settings: object) -> int:
         """Run to the end and return the exit code."""
         return self.start(limit, **settings).wait(timeout=240)
 
@@ -143,7 +144,7 @@ def assert_set_aside(crawl: StallCrawl) -> None:
     "how",
     [
         *("python", "regex", "released", "native"),
-        *("middleware-python", "middleware-native", "pipeline"),
+        *("middleware-native", "pipeline"),
     ],
 )
 def test_stalled_page_is_set_aside(tmp_path: Path, sites: list[TreeSite], how: str):
