@@ -53,6 +53,13 @@ MORE_MONTHS = {
         "oktobrī oktobra", "novembrī novembra", "decembrī decembra",
     ]
 }  # fmt: skip
+# Words next to a weekday of the past week, and words for "one" that may be left out.
+LAST = {
+    "en": ["last"], "de": ["letzten", "letzter", "vergangenen"], "fr": ["dernier"],
+    "es": ["pasado"], "pt": ["passado", "passada"], "it": ["scorso", "scorsa"], "nl": ["afgelopen"],
+    "sv": ["förra"], "pl": ["ostatni"], "tr": ["geçen"], "ar": ["الماضي"],
+}  # fmt: skip
+ONE = {"ar": ("واحدة", "واحد")}
 MORE_PERIODS = {
     "zh": {"am": ["凌晨", "早上", "早"], "pm": ["晚上", "晚间", "晚", "傍晚"]},
     "ja": {"am": ["朝"], "pm": ["夜", "夕方"]},
@@ -61,6 +68,7 @@ MORE_PERIODS = {
     "id": {"pm": ["malam"]},
 }
 NOON = 12 * 3600
+COUNTS = {"one": 1, "two": 2}  # plural categories of CLDR
 UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
 # Shorter names are words in other languages: "sun", "est".
 MIN_SHARED_LENGTH = 4
@@ -86,6 +94,7 @@ class Names:
         self.month_words: set[str] = set()
         self.fillers: set[str] = set()
         self.ones: set[str] = set()
+        self.last: set[str] = set()
 
     def add(self, table: str, value: object, text: str) -> None:
         """Add a phrase, and its form without the dot below Devanagari letters."""
@@ -128,6 +137,7 @@ class Names:
         plain["month_words"] = sorted(self.month_words)
         plain["fillers"] = sorted(self.fillers)
         plain["ones"] = sorted(self.ones)
+        plain["last"] = sorted(self.last)
         return {key: value for key, value in plain.items() if value}
 
 
@@ -152,10 +162,23 @@ def read_locale(names: Names, locale: Locale) -> None:
     names.fillers.update(MORE_FILLERS.get(locale.language, ()))
     for month, forms in enumerate(MORE_MONTHS.get(locale.language, ()), 1):
         names.tables["months"][str(month)].update(map(phrase, forms.split()))
+    for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
+        for weekday, text in locale.days[context][width].items():
+            names.add("weekdays", weekday, phrase(text).partition(" ")[0])
+    names.last.update(map(phrase, LAST.get(locale.language, ())))
+    read_past(names, locale)
+
+
+def read_past(names: Names, locale: Locale) -> None:
+    """Add the phrases of *locale* for past times, with and without a number."""
     fields = locale._data["date_fields"]  # noqa: SLF001  # no public API
     for unit, width in product(UNITS, ("", "-short", "-narrow")):
-        for text in dict(fields.get(unit + width, {})).get("past", {}).values():
+        for plural, text in dict(fields.get(unit + width, {})).get("past", {}).items():
             names.add_ago(unit, text.replace("{0}", "#"))
+            if "{0}" not in text and plural in COUNTS:
+                names.add("moments", f"{COUNTS[plural]} {unit}", text)
+                for one in ONE.get(locale.language, ()):
+                    names.add("moments", f"{COUNTS[plural]} {unit}", text.removesuffix(f" {one}"))
 
 
 def half_of_day(locale: Locale, period: str) -> str:
@@ -193,7 +216,7 @@ def read_dateparser(names: Names, info: dict[str, Any]) -> None:
     for key, texts in info.get("relative-type", {}).items():
         if match := re.fullmatch(r"([0-3]) day ago", key):
             for text in texts:
-                names.add("days", -int(match[1]), text)
+                names.add("moments", f"{match[1]} day", text)
     for simple in info.get("simplifications", ()):
         names.ones.update(phrase(word) for word, number in simple.items() if number == "1")
     names.ones = {word for word in names.ones if word.isalpha()}
@@ -219,6 +242,10 @@ def combine_ago(names: Names, info: dict[str, Any]) -> None:
         for name in info.get(unit, ()):
             for space in (" ", "") if _SPACELESS.search(name) else (" ",):
                 names.add_ago(unit, f"#{name}{space}{word}" if after else f"{word} # {name}")
+    first = {text.partition(" #")[0] for texts in names.tables["ago"].values() for text in texts}
+    for texts in names.tables["moments"].values():
+        units = [text.partition(" ")[2] for text in texts if text.partition(" ")[0] in first]
+        texts.update(f"{phrase(word)} {unit}" for word in words for unit in units)
 
 
 def jalali_months() -> dict[int, list[str]]:
@@ -270,7 +297,7 @@ def shared(languages: dict[str, Names]) -> Names:
         others = {
             word
             for names in languages.values()
-            for word in (*names.fillers, *(n for v in names.tables["days"].values() for n in v))
+            for word in (*names.fillers, *(n for v in names.tables["moments"].values() for n in v))
         }
         for name, values in meanings.items():
             long_enough = len(name) >= MIN_SHARED_LENGTH or not name.isascii()

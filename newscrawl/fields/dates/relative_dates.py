@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
 from dateutil.relativedelta import relativedelta
@@ -13,6 +12,7 @@ from newscrawl.fields.dates.vocabulary import PUNCTUATION, phrase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from datetime import datetime, time, tzinfo
 
     from newscrawl.fields.dates.vocabulary import Ago, Vocabulary
     from newscrawl.items import Day
@@ -27,6 +27,10 @@ _MAX_PHRASE = 32
 # "Today" also occurs in names and sentences: without a time next to it, few other words may follow.
 _MAX_OTHER_WORDS = 1
 _MAX_NAME_WORDS = 3
+_DIGIT = re.compile(r"\d")
+# "Published on Monday at 2:30 pm", but no opening hours.
+_MAX_WORDS_AT_WEEKDAY = 5
+_ONE_CLOCK = re.compile(r"\D*\d\d?[:.h時时點点시] ?\d\d\D*")
 _EXACT_UNITS = frozenset({"second", "minute", "hour"})
 
 
@@ -54,6 +58,7 @@ def relative_dates(
         matches = list(_WORD.finditer(folded))
         numbers += [word for word in matches if word[0] in words.ones]
         days += _named_days(matches, text, words, now)
+        days += filter(None, [_weekday(matches, text, words, now)])
     ago = [_ago(number, words, now, any_number=any_number) for number in numbers]
     return [*filter(None, ago), *days]
 
@@ -86,16 +91,18 @@ def _ago(
     for ago in (*phrases, *words.ago_before.get(before.rpartition(" ")[2], ())):
         if not ago.before or before == ago.before or before.endswith(" " + ago.before):
             count = int(number[0]) if number[0].isdecimal() else 1
-            moment = now - relativedelta(**{f"{ago.unit}s": count})  # type: ignore[arg-type]
-            exact = ago.unit in _EXACT_UNITS
-            return RelativeDate(
-                moment.date(),
-                moment.time().replace(microsecond=0) if exact else None,
-                now.tzinfo if exact else None,
-                start - len(ago.before) - bool(ago.before),
-                after_start + len(ago.after),
-            )
+            start, end = start - len(ago.before) - bool(ago.before), after_start + len(ago.after)
+            return _before(now, ago.unit, count, start, end)
     return None
+
+
+def _before(now: datetime, unit: str, count: int, start: int, end: int) -> RelativeDate:
+    """Return the date *count* units before *now*, with its time unless the unit is longer."""
+    moment = now - relativedelta(**{f"{unit}s": count})  # type: ignore[arg-type]
+    if unit in _EXACT_UNITS:
+        clock = moment.time().replace(microsecond=0)
+        return RelativeDate(moment.date(), clock, now.tzinfo, start, end)
+    return RelativeDate(moment.date(), None, None, start, end)
 
 
 def _phrases(after: str, words: Vocabulary) -> list[Ago]:
@@ -123,26 +130,40 @@ def _named_days(
             continue
         for count in range(min(_MAX_NAME_WORDS, len(matches) - index), 0, -1):
             name = " ".join(word[0] for word in matches[index : index + count])
-            if name in words.days:
-                day = (now + timedelta(days=words.days[name])).date()
+            if moment := words.moments.get(name):
                 span = (match.start(), matches[index + count - 1].end())
                 alone = len(matches) - count <= _MAX_OTHER_WORDS
-                if date := _named_day(day, span, text, words, folded=match.string, alone=alone):
+                found = _before(now, *moment, *span)
+                if date := _named_day(found, text, words, folded=match.string, alone=alone):
                     yield date
                 break
 
 
-def _named_day(
-    day: Day, span: tuple[int, int], text: str, words: Vocabulary, *, folded: str, alone: bool
+def _weekday(
+    matches: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
 ) -> RelativeDate | None:
-    """Return *day* with the time next to its name; without a time, only if the name is *alone*."""
-    start, end = span
+    """Return the day of a weekday with one time, or of "last Monday", in a text of few words."""
+    names = [word for word in matches if word[0] in words.weekdays]
+    if len(names) != 1 or len(matches) > _MAX_WORDS_AT_WEEKDAY:
+        return None
+    (name,) = names
+    is_last = len(matches) == 2 and not words.last.isdisjoint(word[0] for word in matches)
+    if not (is_last or _ONE_CLOCK.fullmatch(name.string)):
+        return None
+    days = (now.weekday() - words.weekdays[name[0]]) % 7 or 7 * is_last
+    found = _before(now, "day", days, *name.span())
+    return _named_day(found, text, words, folded=name.string, alone=is_last)
+
+
+def _named_day(
+    found: RelativeDate, text: str, words: Vocabulary, *, folded: str, alone: bool
+) -> RelativeDate | None:
+    """Return *found* with the time next to its name; without a time, only if the name is *alone*."""
+    day, start, end = found.day, found.start, found.end
     clock = clock_after(text, folded, end, words, day) or clock_before(
         text, folded, start, words, day
     )
-    if clock:
+    if clock and not found.time:
         start, end = min(clock.start, start), max(clock.end, end)
         return RelativeDate(day, clock.time, clock.zone, start, end)
-    if not alone or any(map(str.isdigit, folded)):
-        return None
-    return RelativeDate(day, None, None, start, end)
+    return found if alone and not _DIGIT.search(folded) else None

@@ -58,6 +58,12 @@ _YEAR_AFTER = re.compile(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!
 _DATE_BEFORE = re.compile(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|от|pa)|[:|,·]) ?$")
 
 
+# Days of an event or an issue: "12.-14. März 2024", "March 12-14".
+_RANGE_BEFORE = re.compile(r"(?<![\d:/-])\d{1,2}(?:-|\. ?- ?|\.\d\d?\. ?- ?)$")
+_RANGE_AFTER = re.compile(r" ?- ?\d\d?(?![\d:.h])")
+_MAX_RANGE = 10
+
+
 class VisibleDate(NamedTuple):
     """A date in a text."""
 
@@ -102,7 +108,8 @@ def read_dates(
     found = [*_numeric_dates(folded, language, region, now), *_era_dates(folded)]
     if may_hold_month(folded, spoken, words):
         found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
-    dates = [_with_time(date, text, folded, words) for date in _without_overlaps(found)]
+    single = [date for date in _without_overlaps(found) if not _is_range(date, folded)]
+    dates = [_with_time(date, text, folded, words) for date in single]
     dates += [
         VisibleDate(*date[:5], text[date.start : date.end], "relative", False, True)  # noqa: FBT003
         for date in relative_dates(text, folded, spoken, words, now)
@@ -149,6 +156,12 @@ def _without_overlaps(dates: list[_FoundDate]) -> list[_FoundDate]:
             taken.update(span)
             kept.append(date)
     return kept
+
+
+def _is_range(date: _FoundDate, folded: str) -> bool:
+    before = folded[max(0, date.start - _MAX_RANGE) : date.start]
+    after = _RANGE_AFTER.match(folded, date.end)
+    return _RANGE_BEFORE.search(before) is not None or (after is not None and not date.has_year)
 
 
 def _with_time(date: _FoundDate, text: str, folded: str, words: Vocabulary) -> VisibleDate:

@@ -104,11 +104,15 @@ class Vocabulary:
     ago: dict[str, dict[str, list[Ago]]]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
-    #: phrase -> days from today, -3 to 0
-    days: dict[str, int]
+    #: phrase such as "yesterday" -> unit and number of them before now
+    moments: dict[str, tuple[str, int]]
+    #: name, or its first word -> weekday, 0 (Monday) to 6
+    weekdays: dict[str, int]
+    #: words next to a weekday of the past week: "last"
+    last: frozenset[str]
     #: words for the number one ("an hour ago")
     ones: frozenset[str]
-    #: first words of ``days``, and ``ones``
+    #: first words of ``moments``, ``weekdays`` and ``ones``
     relative_words: frozenset[str]
 
     def ago_with(self, after: str) -> dict[str, list[Ago]]:
@@ -148,7 +152,8 @@ def _vocabulary(base: str) -> Vocabulary:
         }
 
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
-    days = _numbers(merged("days"))
+    counts = {key: value.split() for key, value in merged("moments").items()}
+    weekdays = _numbers(merged("weekdays"))
     ago, ago_before = _index_ago_phrases(frozenset(merged("ago").items()))
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
@@ -162,9 +167,11 @@ def _vocabulary(base: str) -> Vocabulary:
         day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
         ago=ago,
         ago_before=ago_before,
-        days=days,
+        moments={key: (unit, int(count)) for key, (count, unit) in counts.items()},
+        weekdays=weekdays,
+        last=frozenset(word for layer in layers[1:] for word in layer.get("last", ())),
         ones=ones,
-        relative_words=ones | {key.partition(" ")[0] for key in days},
+        relative_words=ones | {key.partition(" ")[0] for key in counts} | weekdays.keys(),
     )
 
 
