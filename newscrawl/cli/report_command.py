@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,7 +17,7 @@ from newscrawl.cli.setting_options import with_settings
 from newscrawl.defaults import setting
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
-from newscrawl.reports.drift import ALL_SITES, alarm_key, find_alarms
+from newscrawl.reports.drift import ALL_SITES, find_alarms
 from newscrawl.reports.report_site import write_report
 from newscrawl.text import printable
 
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
 
     from newscrawl.reports.alarms import Changes
     from newscrawl.reports.drift import Alarm
+
+_SENT = ("site", "measure", "message", "before", "after", "p_value")
+"""Attributes of an alarm that are sent to a webhook."""
 
 
 @click.command(no_args_is_help=True)
@@ -76,11 +78,10 @@ def command(
 
 def _lines(alarms: Sequence[Alarm], changes: Changes) -> Iterator[str]:
     """Yield a line for each alarm: new ones, those that were reported before, and closed ones."""
-    new = {alarm_key(alarm) for alarm in changes.opened}
+    new = {alarm.key for alarm in changes.opened}
     for alarm in alarms:
-        state = (
-            "" if alarm_key(alarm) in new or not alarm.since else f" open since {_iso(alarm.since)}"
-        )
+        is_new = alarm.key in new or not alarm.since
+        state = "" if is_new else f" open since {_iso(alarm.since)}"
         yield f"alarm{state}: {alarm.site}: {alarm.measure}: {alarm.message}"
     for past in changes.closed:
         yield f"closed: {past.site}: {past.measure}, open since {_iso(past.since)}"
@@ -94,15 +95,12 @@ def _send(
     webhook: str, ended: float, alarms: Sequence[Alarm], changes: Changes, settings: Settings
 ) -> None:
     """Send the changes; raises ``click.ClickException``, without the URL, which may be a secret."""
-    new = {alarm_key(alarm) for alarm in changes.opened}
-    opened = [alarm for alarm in alarms if alarm_key(alarm) in new]
+    new = {alarm.key for alarm in changes.opened}
+    opened = [alarm for alarm in alarms if alarm.key in new]
     body: dict[str, Any] = {
         "crawl": _iso(ended),
         "text": "\n".join(_lines(opened, changes)),
-        "alarms": [
-            {name: value for name, value in asdict(alarm).items() if name != "since"}
-            for alarm in opened
-        ],
+        "alarms": [{name: getattr(alarm, name) for name in _SENT} for alarm in opened],
         "closed": [
             {"site": past.site, "measure": past.measure, "since": _iso(past.since)}
             for past in changes.closed

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from newscrawl.crawl.reporting.crawl_recorder import SCHEMA
 from newscrawl.reports.crawl_records import is_state
-from newscrawl.reports.drift import ALL_SITES, PastAlarm, alarm_key
+from newscrawl.reports.drift import ALL_SITES, Alarm
 from newscrawl.sqlite import execute_all, transaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.reports.drift import Alarm
-
 _MAX_WAIT: Final = 30.0  # seconds for a commit of a crawl that is running
+_SELECT: Final = "SELECT site, measure, message, since, closed FROM alarm"
 _MARK_SENT: Final = """
 UPDATE alarm SET sent = max(?, coalesce(closed, since))
 WHERE (closed IS NULL AND sent IS NULL) OR sent < closed
@@ -26,8 +25,8 @@ WHERE (closed IS NULL AND sent IS NULL) OR sent < closed
 class Changes(NamedTuple):
     """Alarms that were not reported yet."""
 
-    opened: list[PastAlarm]
-    closed: list[PastAlarm]
+    opened: list[Alarm]
+    closed: list[Alarm]
 
 
 class AlarmBook:
@@ -50,14 +49,16 @@ class AlarmBook:
         self._connection.close()
 
     @property
-    def past(self) -> list[PastAlarm]:
+    def past(self) -> list[Alarm]:
         """All alarms in order of time."""
         return self._select("TRUE")
 
-    def _select(self, condition: str) -> list[PastAlarm]:
-        columns = ", ".join(PastAlarm._fields)
-        sql = f"SELECT {columns} FROM alarm WHERE {condition} ORDER BY id"  # noqa: S608
-        return [PastAlarm(*row) for row in self._connection.execute(sql)]
+    def _select(self, condition: str) -> list[Alarm]:
+        rows = self._connection.execute(f"{_SELECT} WHERE {condition} ORDER BY id")
+        return [
+            Alarm(site, measure, message, since=since, closed=closed)
+            for site, measure, message, since, closed in rows
+        ]
 
     def update(self, found: Iterable[Alarm], when: float) -> Changes:
         """Open and close alarms after a crawl that ended at *when*, with the alarms *found*.
@@ -66,8 +67,8 @@ class AlarmBook:
         """
         worst: dict[tuple[str, bool], Alarm] = {}
         for alarm in sorted(found, key=lambda alarm: alarm.p_value or 0.0):
-            worst.setdefault(alarm_key(alarm), alarm)
-        opened = {alarm_key(alarm) for alarm in self._select("closed IS NULL")}
+            worst.setdefault(alarm.key, alarm)
+        opened = {alarm.key for alarm in self._select("closed IS NULL")}
         new = [
             (alarm.site, alarm.measure, alarm.message, when)
             for key, alarm in worst.items()

@@ -43,7 +43,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import comb, exp, inf, lgamma, log
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -92,45 +92,36 @@ _NO_NETWORK: Final = frozenset({"connection", "dns", "robots_unreachable", "time
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A change of a site."""
+    """A change of a site. Times are seconds since 1970."""
 
     site: str
     measure: Measure
-    #: mean of the earlier crawls and of the last ones; hours for silence
-    before: float | None
-    after: float | None
+    message: str
+    #: mean of the earlier crawls and of the last ones, hours for silence; of this report only
+    before: float | None = None
+    after: float | None = None
     #: None if no test was necessary
-    p_value: float | None
-    message: str
-    #: when an earlier report opened it, seconds since 1970; None if this one does
-    since: float | None = None
-
-
-class PastAlarm(NamedTuple):
-    """An alarm of earlier reports. Times are seconds since 1970."""
-
-    site: str
-    measure: Measure
-    message: str
-    since: float
+    p_value: float | None = None
+    #: when an earlier report opened it; 0 if this one does
+    since: float = 0.0
     #: None if it is open
     closed: float | None = None
 
+    @property
+    def key(self) -> tuple[str, bool]:
+        """Attributes of at most one open alarm: the site, and whether only its listings roll over."""
+        return self.site, self.measure == "rolled_over"
 
-def alarm_key(alarm: Alarm | PastAlarm) -> tuple[str, bool]:
-    """Return what at most one open alarm has: its site, and whether only its listings roll over."""
-    return alarm.site, alarm.measure == "rolled_over"
 
-
-def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[PastAlarm] = ()) -> list[Alarm]:
+def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[Alarm] = ()) -> list[Alarm]:
     """Return the alarms after the last of *crawls*, sorted by site.
 
     For a site with an open one among the *past* alarms, those that keep it open.
     """
     sites = list(crawls[-1].sites)
-    since = {alarm_key(alarm): alarm.since for alarm in past if alarm.closed is None}
+    since = {alarm.key: alarm.since for alarm in past if alarm.closed is None}
     if network := _network(crawls):
-        return [replace(network, since=since.get(alarm_key(network)))]
+        return [replace(network, since=since.get(network.key, 0.0))]
     crawls = [crawl for crawl in crawls if not _lost_network(crawl)] or crawls
     changes = [alarm for alarm in past if alarm.measure != "rolled_over"]
     opened = {alarm.site: alarm.measure for alarm in changes if alarm.closed is None}
@@ -155,7 +146,7 @@ def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[PastAlarm] = ()) -
             worst.setdefault((test.site, test.measure), test)
     found = [*alarms, *worst.values()]
     found.sort(key=lambda alarm: (alarm.site, alarm.measure))
-    return [replace(alarm, since=since.get(alarm_key(alarm))) for alarm in found]
+    return [replace(alarm, since=since.get(alarm.key, 0.0)) for alarm in found]
 
 
 def _share_of_day(crawls: Sequence[CrawlRecord]) -> float:
@@ -191,7 +182,7 @@ def _network(crawls: Sequence[CrawlRecord]) -> Alarm | None:
         return None
     reasons = ", ".join(sorted(set(lost.values())))
     message = f"No site was reached: {len(lost)} of {total} requested in vain ({reasons})."
-    return Alarm(ALL_SITES, "network", None, None, None, message)
+    return Alarm(ALL_SITES, "network", message)
 
 
 def _lost_network(crawl: CrawlRecord) -> bool:
@@ -218,7 +209,7 @@ class _SiteHistory:
     """The crawls of a site, *records* by time of their end, and its *past* alarms."""
 
     def __init__(
-        self, site: str, records: Sequence[tuple[float, SiteRecord]], past: Sequence[PastAlarm]
+        self, site: str, records: Sequence[tuple[float, SiteRecord]], past: Sequence[Alarm]
     ) -> None:
         self._site = site
         self._records = records
@@ -235,14 +226,14 @@ class _SiteHistory:
             reasons = ", ".join(f"{number} {reason}" for reason, number in listed)
             before = mean(float(record.article_count) for record in counted[:-1])
             message = f"All requests failed: {reasons}."
-            return Alarm(self._site, "unreachable", before, 0.0, None, message)
+            return Alarm(self._site, "unreachable", message, before, 0.0)
         last = self._records[self._first(MIN_PAGES) :]
         found = no_story(sum((record.counts for _, record in last), Counter()))
         if found is None:
             return None
         outcome, number, pages = found
         message = f"{number} of {pages} pages of this site {NO_STORY[outcome]}."
-        return Alarm(self._site, "no_story", None, number / pages, None, message)
+        return Alarm(self._site, "no_story", message, after=number / pages)
 
     def rolled_over(self) -> Iterator[Alarm]:
         """Yield the alarm that listings had only new entries, if it is due."""
@@ -251,7 +242,7 @@ class _SiteHistory:
         number = sum(record.counts["rolled_over"] for record in recent)
         if number >= MIN_ROLLED_OVER:
             message = f"All entries were new in {number} polls of a day: crawl more often."
-            yield Alarm(self._site, "rolled_over", None, number, None, message)
+            yield Alarm(self._site, "rolled_over", message, after=number)
 
     def tests(self, *, closing: bool = False) -> Iterator[Alarm]:
         """Yield the results of all tests as alarms; *closing*: those of an open alarm."""
@@ -291,9 +282,9 @@ def _record_tests(
     articles, former = _newest(new, MAX_NEW), _newest(old, MAX_OLD)
     if articles and former:
         yield from _article_tests(site, articles, former)
-    yields = _sum(map(_yield, new)), _sum(map(_yield, old))
+    yields = _yield(new), _yield(old)
     if all(pages for _, pages in yields):
-        yield _compare_shares(site, "yield", *yields, "Pages that gave an article")
+        yield _compare_shares(site, "yield", "Pages that gave an article", *yields)
 
 
 def _newest(records: Sequence[SiteRecord], limit: int) -> list[RecordedArticle]:
@@ -306,60 +297,41 @@ def _newest(records: Sequence[SiteRecord], limit: int) -> list[RecordedArticle]:
 def _article_tests(
     site: str, new: Sequence[RecordedArticle], old: Sequence[RecordedArticle]
 ) -> Iterator[Alarm]:
-    scores, former_scores = _scores(new), _scores(old)
-    if scores and former_scores:
-        name = "Mean confidence in the body"
-        yield _compare(site, "confidence", scores, former_scores, name)
-    lengths, former_lengths = _lengths(new), _lengths(old)
-    yield _compare(site, "length", lengths, former_lengths, "Mean length of the body")
-    yield _compare_shares(site, "date", _dated(new), _dated(old), "Articles with a date")
-    yield _compare_shares(site, "authors", _signed(new), _signed(old), "Articles with authors")
+    groups = new, old
+    scores, former = ([a.confidence for a in g if a.confidence is not None] for g in groups)
+    if scores and former:
+        yield _compare(site, "confidence", "Mean confidence in the body", scores, former)
+    lengths = ([float(article.length) for article in group] for group in groups)
+    yield _compare(site, "length", "Mean length of the body", *lengths)
+    dated = ((sum(a.published is not None for a in group), len(group)) for group in groups)
+    yield _compare_shares(site, "date", "Articles with a date", *dated)
+    signed = ((sum(a.authors > 0 for a in group), len(group)) for group in groups)
+    yield _compare_shares(site, "authors", "Articles with authors", *signed)
 
 
-def _scores(articles: Sequence[RecordedArticle]) -> list[float]:
-    return [article.confidence for article in articles if article.confidence is not None]
-
-
-def _lengths(articles: Sequence[RecordedArticle]) -> list[float]:
-    return [float(article.length) for article in articles]
-
-
-def _dated(articles: Sequence[RecordedArticle]) -> tuple[int, int]:
-    return sum(article.published is not None for article in articles), len(articles)
-
-
-def _signed(articles: Sequence[RecordedArticle]) -> tuple[int, int]:
-    return sum(article.authors > 0 for article in articles), len(articles)
-
-
-def _yield(record: SiteRecord) -> tuple[int, int]:
+def _yield(records: Sequence[SiteRecord]) -> tuple[int, int]:
     """Return the number of articles, and of pages that gave one or should have."""
-    found = record.counts["article"]
-    return found, found + record.losses
-
-
-def _sum(pairs: Iterator[tuple[int, int]]) -> tuple[int, int]:
-    found = list(pairs)
-    return sum(hits for hits, _ in found), sum(number for _, number in found)
+    found = sum(record.counts["article"] for record in records)
+    return found, found + sum(record.losses for record in records)
 
 
 def _compare(
-    site: str, measure: Measure, new: Sequence[float], old: Sequence[float], name: str
+    site: str, measure: Measure, name: str, new: Sequence[float], old: Sequence[float]
 ) -> Alarm:
     before, after = sum(old) / len(old), sum(new) / len(new)
     digits = 0 if measure == "length" else 2
     message = f"{name}: {after:.{digits}f}, before {before:.{digits}f}."
-    alarm = Alarm(site, measure, before, after, 1.0, message)
+    alarm = Alarm(site, measure, message, before, after, 1.0)
     if not _is_large(alarm, _CLOSING_SHARE):  # the exact test takes some time
         return alarm
     return replace(alarm, p_value=rank_sum_p(new, old))
 
 
 def _compare_shares(
-    site: str, measure: Measure, new: tuple[int, int], old: tuple[int, int], name: str
+    site: str, measure: Measure, name: str, new: tuple[int, int], old: tuple[int, int]
 ) -> Alarm:
     message = f"{name}: {new[0]} of {new[1]}, before {old[0]} of {old[1]}."
-    return Alarm(site, measure, old[0] / old[1], new[0] / new[1], fisher_p(new, old), message)
+    return Alarm(site, measure, message, old[0] / old[1], new[0] / new[1], fisher_p(new, old))
 
 
 def _silence(site: str, records: Sequence[SiteRecord], end: float) -> Alarm | None:
@@ -374,9 +346,8 @@ def _silence(site: str, records: Sequence[SiteRecord], end: float) -> Alarm | No
     message = (
         f"No new article for {hours:.0f} hours; the longest pause before was {before:.0f} hours."
     )
-    return Alarm(
-        site, "silence", before, hours, silence_p(silent / longest, len(intervals)), message
-    )
+    p_value = silence_p(silent / longest, len(intervals))
+    return Alarm(site, "silence", message, before, hours, p_value)
 
 
 def rank_sum_p(new: Sequence[float], old: Sequence[float]) -> float:
