@@ -81,12 +81,6 @@ DEFAULTS: dict[str, Any] = {
     # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
     # name. "" keeps the state in memory.
     "NEWSCRAWL_STATE": "",
-    # --- Monitors for spidermon ---
-    # Maximum decrease of the mean body confidence of a site, against earlier crawls. The means of
-    # three articles of an unchanged site differ by more in less than 1 % of cases.
-    "NEWSCRAWL_MONITOR_CONFIDENCE": 0.1,
-    # Maximum share of article pages that could not be fetched or extracted.
-    "NEWSCRAWL_MONITOR_FAILURES": 0.2,
     # --- Reports: newscrawl report ---
     # URL that alarms are sent to by POST, as JSON. "" sends none.
     "NEWSCRAWL_ALARM_WEBHOOK": "",
@@ -114,8 +108,6 @@ DEFAULTS: dict[str, Any] = {
     # --- Segments: SegmentWriter ---
     # Folder for crash-safe output files; "" writes none. Requires the LeaseScheduler.
     "NEWSCRAWL_SEGMENTS": "",
-    # "jsonlines", or "parquet" (requires pyarrow).
-    "NEWSCRAWL_SEGMENT_FORMAT": "jsonlines",
     # Items in a segment: a few MB, small enough to be held in memory.
     "NEWSCRAWL_SEGMENT_ITEMS": 1000,
     # Seconds after which a smaller segment is written. 0 writes it only when the crawl ends.

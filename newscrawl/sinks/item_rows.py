@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl.crawl.discovery.urls import page_key
@@ -56,8 +55,7 @@ def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
     """
     rows = []
     default = utc_instant(path.parent.name) or _EPOCH
-    for number, stored in enumerate(read_segment(path, segment), 1):
-        item = _json_values(stored) if segment.format == "parquet" else stored
+    for number, item in enumerate(read_segment(path, segment), 1):
         url = item.get("url")
         is_deleted = "deleted" in (item.get("flags") or ())  # the text of the article stays
         if isinstance(url, str) and url and not is_deleted:
@@ -83,20 +81,3 @@ def utc_instant(moment: Any) -> datetime | None:
         return found.astimezone(UTC) if (found := instant(moment)) else None
     except OverflowError:
         return None
-
-
-def _json_values(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of Parquet as the item in JSON Lines."""
-    item = {name: _json_value(value) for name, value in row.items()}
-    for name in ("date", "date_modified"):
-        if f"{name}_iso" in item:
-            item[name] = item.pop(f"{name}_iso")
-    if "evidence" in item:
-        item["evidence"] = dict(row["evidence"] or ())
-    if isinstance(item.get("cluster"), str):
-        item["cluster"] = json.loads(item["cluster"])
-    return item
-
-
-def _json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, date) else value

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyarrow.parquet import read_schema
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  # as everywhere
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -87,25 +85,16 @@ def _arrivals(
         )
 
     columns = FeedArticleReader(names, now).columns
-    tables = [
-        arrivals(number, files) for number, feed in enumerate(feeds) for files in _files(feed)
-    ]
+    tables = [arrivals(number, _files(feed)) for number, feed in enumerate(feeds)]
     none = spark.createDataFrame([], from_arrow_schema(steps.ARRIVALS))
     return reduce(DataFrame.unionAll, tables, none)
 
 
-def _files(feed: str) -> list[list[str]]:
-    """Return the files of a feed, grouped by schema.
-
-    The segments in a folder with manifests may have different columns; Spark lists other folders.
-    """
-    if not any(Path(feed).rglob(f"*{MANIFEST}")):
-        return [[feed]]
-    by_schema = defaultdict(list)
-    for path, segment in list_segments(Path(feed)):
-        schema = str(read_schema(path)) if is_parquet(segment.name) else ""
-        by_schema[schema].append(str(path))
-    return list(by_schema.values())
+def _files(feed: str) -> list[str]:
+    """Return the segments of a folder with manifests; Spark lists other folders."""
+    if any(Path(feed).rglob(f"*{MANIFEST}")):
+        return [str(path) for path, _ in list_segments(Path(feed))]
+    return [feed]
 
 
 def _file_position() -> tuple[Column, Column]:

@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.crawl.output.segments import ARTICLE, SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages
@@ -122,21 +122,20 @@ def test_reads_all_formats(tmp_path: Path) -> None:
     assert cluster(tmp_path, "feed.parquet") == wanted
 
 
-@pytest.mark.parametrize("kind", ["jsonlines", "parquet"])
-def test_reads_folder_of_segments(tmp_path: Path, kind: str) -> None:
+def test_reads_folder_of_segments(tmp_path: Path) -> None:
     """A damaged segment is an error."""
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     for first in range(0, len(ARTICLES), 10):
         items = [
-            StoredItem(first + place, ARTICLE, json.dumps(article.to_dict()))
+            StoredItem(first + place, json.dumps(article.to_dict()))
             for place, article in enumerate(ARTICLES[first : first + 10])
         ]
-        span = SegmentSpan("0123abcd", "2026-11-22", items[0].id, items[-1].id, kind)
-        segments = write_span(tmp_path / "segments", span, items)
+        span = SegmentSpan("0123abcd", "2026-11-22", items[0].id, items[-1].id)
+        segment = write_span(tmp_path / "segments", span, items)
     assert cluster(tmp_path, "segments") == cluster(tmp_path, "feed.jsonl")
-    (tmp_path / "segments" / "2026-11-22" / segments[0].name).unlink()
+    (tmp_path / "segments" / "2026-11-22" / segment.name).unlink()
     done = run(tmp_path, "segments")
-    assert (done.returncode, segments[0].name in done.stderr) == (1, True)
+    assert (done.returncode, segment.name in done.stderr) == (1, True)
 
 
 def test_clusters_across_feeds(tmp_path: Path) -> None:

@@ -19,28 +19,24 @@ CODE = {atomic_write.__file__, segments.__file__}
 
 
 def items(first: int, last: int) -> list[segments.StoredItem]:
-    """Return articles of a few KB; every tenth item is of another class."""
+    """Return articles of a few KB; every tenth item is a quote."""
     result = []
     for number in range(first, last + 1):
         url = f"https://site.test/{number}"
         if number % 10:
             body = f"Straße {number} \u2028 \ud83d\udea2 " * 40
             article = {"url": url, "body": body, "authors": ["Ada"], "date": "2026-11-21"}
-            result.append(segments.StoredItem(number, segments.ARTICLE, json.dumps(article)))
+            result.append(segments.StoredItem(number, json.dumps(article)))
         else:
             quote = json.dumps({"text": f"quote {number}", "number": number})
-            result.append(segments.StoredItem(number, "project.items.Quote", quote))
+            result.append(segments.StoredItem(number, quote))
     return result
 
 
-def span(first: int, last: int, kind: str) -> segments.SegmentSpan:
-    """Return the span of :func:`items`."""
-    return segments.SegmentSpan(STORE, DAY, first, last, kind)
-
-
-def write(folder: Path, first: int, last: int, kind: str) -> None:
+def write(folder: Path, first: int, last: int) -> None:
     """Write one segment."""
-    segments.write_span(folder, span(first, last, kind), items(first, last))
+    span = segments.SegmentSpan(STORE, DAY, first, last)
+    segments.write_span(folder, span, items(first, last))
 
 
 class Killer:
@@ -66,15 +62,15 @@ def main() -> None:
 
     Prints the number of killed children. The folder of each is ``<folder>/<line>``.
     """
-    folder, kind = Path(sys.argv[1]), sys.argv[2]
-    write(folder / "warm", 1, 5, kind)  # imports must not be traced
+    folder = Path(sys.argv[1])
+    write(folder / "warm", 1, 5)  # imports must not be traced
     for line in range(1, 10_000):
         output = folder / str(line)
-        write(output, 1, 25, kind)
+        write(output, 1, 25)
         child = os.fork()
         if not child:
             sys.settrace(Killer(line))
-            write(output, 26, 60, kind)
+            write(output, 26, 60)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if not os.WIFSIGNALED(status):

@@ -14,7 +14,6 @@ from scrapy.settings import Settings
 from newscrawl.cli.exit_codes import DONE, FAILED, USAGE
 from newscrawl.cli.main import cli, run
 from newscrawl.crawl.output.segments import (
-    ARTICLE,
     SegmentSpan,
     StoredItem,
     list_segments,
@@ -61,10 +60,10 @@ def story(number: int, hour: int = 10, **fields: Any) -> dict[str, Any]:
     return {name: value for name, value in item.items() if value is not None}
 
 
-def write(folder: Path, items: Iterable[dict[str, Any]], kind: str = "jsonlines", first: int = 1):
+def write(folder: Path, items: Iterable[dict[str, Any]], first: int = 1):
     """Write a segment."""
-    stored = [StoredItem(n, ARTICLE, json.dumps(item)) for n, item in enumerate(items, first)]
-    span = SegmentSpan("0123abcd", DAY, first, first + len(stored) - 1, kind)
+    stored = [StoredItem(n, json.dumps(item)) for n, item in enumerate(items, first)]
+    span = SegmentSpan("0123abcd", DAY, first, first + len(stored) - 1)
     write_span(folder, span, stored)
     return folder
 
@@ -85,7 +84,7 @@ def test_newer_version_replaces_older(database: Target, tmp_path: Path):
         assert database.items() == [story(1, 12)]
 
 
-def test_both_formats_give_the_same_rows(database: Target, tmp_path: Path):
+def test_items_are_stored_as_they_are(database: Target, tmp_path: Path):
     """Of articles with all kinds of fields."""
     image = {"url": f"{SITE}/a.jpg", "caption": None, "credit": "Ada"}
     evidence = {"title": {"source": "json-ld", "confidence": 0.9}}
@@ -95,7 +94,7 @@ def test_both_formats_give_the_same_rows(database: Target, tmp_path: Path):
         story(2, date=None, paywalled=True, flags=["updated"]),
     ]
     items = [Article.from_dict(item).to_dict() for item in stories]
-    folder = write(tmp_path, items, "parquet")
+    folder = write(tmp_path, items)
     assert not deliver(folder, database.url, Settings()).problems
     assert database.items() == items
 

@@ -19,7 +19,6 @@ SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
-    kind TEXT NOT NULL,
     item TEXT,
     checksum INTEGER NOT NULL,
     error TEXT
@@ -29,7 +28,7 @@ CREATE TABLE IF NOT EXISTS outbox (
 crawl finishes, so that a request repeated after a crash does not add it again. An item with an
 *error* cannot be delivered: it is kept, but not tried again."""
 
-INSERT: Final = "INSERT OR IGNORE INTO outbox (key, kind, item, checksum) VALUES (?, ?, ?, ?)"
+INSERT: Final = "INSERT OR IGNORE INTO outbox (key, item, checksum) VALUES (?, ?, ?)"
 SET_ASIDE: Final = "UPDATE outbox SET error = ? WHERE id = ?"
 DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
 
@@ -39,15 +38,14 @@ _VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
 _encode = ScrapyJSONEncoder().encode
 
 
-def outbox_row(item: Any) -> tuple[bytes, str, str, int]:
-    """Return the key, class and JSON of *item*, and the checksum of the latter.
+def outbox_row(item: Any) -> tuple[bytes, str, int]:
+    """Return the key and JSON of *item*, and the checksum of the latter.
 
     Raises ``TypeError`` or ``ValueError`` if it cannot be serialized as JSON.
     """
     fields = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
-    kind = f"{type(item).__module__}.{type(item).__qualname__}"
     text = _encode(fields)
-    return item_key(fields), kind, text, checksum(text)
+    return item_key(fields), text, checksum(text)
 
 
 def item_key(fields: Mapping[str, Any]) -> bytes:

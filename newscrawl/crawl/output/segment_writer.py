@@ -8,9 +8,9 @@ remaining steps and writes the same bytes under the same names.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import secrets
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -25,26 +25,18 @@ from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, st
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
 from newscrawl.crawl.frontier.outbox import SET_ASIDE
-from newscrawl.crawl.output.segments import (
-    SUFFIXES,
-    Segment,
-    SegmentSpan,
-    StoredItem,
-    write_errors,
-    write_span,
-)
+from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
 from newscrawl.defaults import SettingError, setting
 from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
 SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS segment (
-    first INTEGER PRIMARY KEY, last INTEGER NOT NULL, day TEXT NOT NULL, format TEXT NOT NULL
+    first INTEGER PRIMARY KEY, last INTEGER NOT NULL, day TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS segment_writer (
     id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL
@@ -53,7 +45,7 @@ CREATE TABLE IF NOT EXISTS segment_writer (
 """Table *segment*: spans not yet written; *segment_writer*: name prefix of their segments."""
 
 _PENDING: Final = (
-    "SELECT id, kind, item, checksum FROM outbox "
+    "SELECT id, item, checksum FROM outbox "
     "WHERE item IS NOT NULL AND error IS NULL AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
 )
 _DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
@@ -73,7 +65,6 @@ class SegmentWriter:
     def __init__(self, crawler: Crawler, folder: Path) -> None:
         settings = crawler.settings
         self._folder = folder
-        self._format = _format(settings)
         self._items = max(1, setting(settings, "NEWSCRAWL_SEGMENT_ITEMS"))
         self._seconds = setting(settings, "NEWSCRAWL_SEGMENT_SECONDS")
         self._store = CrawlStore.for_crawler(crawler)
@@ -155,52 +146,36 @@ class SegmentWriter:
             self._stats.inc_value("newscrawl/segments/failed_count")
             logger.error("Could not write a segment, retrying later: %s", error)  # noqa: TRY400
 
-    async def _pending(self, *, only_full: bool) -> list[tuple[int, str, str, int]]:
+    async def _pending(self, *, only_full: bool) -> list[tuple[int, str, int]]:
         rows = await self._store.read(_PENDING, (self._last + 1, _MAX_ID, self._items))
         return [] if only_full and len(rows) < self._items else rows
 
-    async def _add_span(self, rows: list[tuple[int, str, str, int]]) -> None:
+    async def _add_span(self, rows: list[tuple[int, str, int]]) -> None:
         if not self._renamed:
             self._renamed = True
             self._name = f"{int(clock.now().timestamp()):08x}{secrets.token_hex(4)}"
             self._store.write("UPDATE segment_writer SET name = ?", [(self._name,)])
-        span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}", self._format)
+        span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}")
         # In the transaction of the name.
-        self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?)", [span])
+        self._store.write("INSERT INTO segment VALUES (?, ?, ?)", [span])
         await self._store.commit()
 
     async def _write_spans(self) -> None:
         """Write the segments of all committed spans."""
-        for row in await self._store.read("SELECT * FROM segment ORDER BY first"):
-            first, last, day, format_ = row
+        for first, last, day in await self._store.read("SELECT * FROM segment ORDER BY first"):
             rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
-            span = SegmentSpan(self._name, day, first, last, format_)
-            damaged = {row[0]: "damaged" for row in rows if checksum(row[2]) != row[3]}
-            await self._set_aside(damaged)
-            items = [StoredItem(*row[:3]) for row in rows if row[0] not in damaged]
-            segments = await self._write_span(span, items)
+            errors = await run_in_thread(_find_errors, rows)
+            await self._set_aside(errors)
+            items = [StoredItem(number, text) for number, text, _ in rows if number not in errors]
+            if items:
+                span = SegmentSpan(self._name, day, first, last)
+                await run_in_thread(write_span, self._folder, span, items)
+                self._stats.inc_value("newscrawl/segments/segment_count")
             self._store.write(_DELIVERED, [(first, last)])
             self._store.write("DELETE FROM segment WHERE first = ?", [(first,)])
             await self._store.commit()
             self._last = last
-            self._stats.inc_value("newscrawl/segments/segment_count", len(segments))
-            self._stats.inc_value(
-                "newscrawl/segments/item_count", sum(segment.items for segment in segments)
-            )
-
-    async def _write_span(self, span: SegmentSpan, items: list[StoredItem]) -> list[Segment]:
-        """Write the segments of *span*; set items aside that cannot be written."""
-        try:
-            return await run_in_thread(write_span, self._folder, span, items)
-        except OSError:
-            raise
-        except Exception:  # of any exporter
-            errors = await run_in_thread(write_errors, items, span.format)
-            if not errors:
-                raise
-        await self._set_aside(errors)
-        rest = [item for item in items if item.id not in errors]
-        return await run_in_thread(write_span, self._folder, span, rest)
+            self._stats.inc_value("newscrawl/segments/item_count", len(items))
 
     async def _set_aside(self, errors: dict[int, str]) -> None:
         """Keep the items in the outbox with their *errors*; the crawl ends with exit code 1."""
@@ -213,13 +188,14 @@ class SegmentWriter:
             await self._store.commit()
 
 
-def _format(settings: BaseSettings) -> str:
-    name: str = setting(settings, "NEWSCRAWL_SEGMENT_FORMAT")
-    if name not in SUFFIXES:
-        formats = ", ".join(SUFFIXES)
-        raise SettingError(f"NEWSCRAWL_SEGMENT_FORMAT: {name!r} is not one of {formats}")
-    if name == "parquet" and find_spec("pyarrow") is None:
-        raise SettingError(
-            "NEWSCRAWL_SEGMENT_FORMAT: parquet needs pip install 'newscrawl[parquet]'"
-        )
-    return name
+def _find_errors(rows: list[tuple[int, str, int]]) -> dict[int, str]:
+    """Return the errors of stored items that are damaged, by number."""
+    errors: dict[int, str] = {}
+    for number, text, stored in rows:
+        try:
+            json.loads(text)
+        except (RecursionError, ValueError) as error:
+            errors[number] = f"{type(error).__name__}: {error}"
+        if checksum(text) != stored:
+            errors[number] = "damaged"
+    return errors

@@ -1,7 +1,7 @@
 """Segments: output files that are written atomically and listed in manifests with their hashes.
 
-A segment folder has a subfolder per day (UTC) with the segments, JSON Lines or Parquet, and one
-manifest per crawl::
+A segment folder has a subfolder per day (UTC) with the segments in JSON Lines and one manifest
+per crawl::
 
     2026-11-22/692315a81f3c9a2e-000000000001-000000001000.jsonl
     2026-11-22/692315a81f3c9a2e.manifest.json
@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from newscrawl.crawl.output.atomic_write import sync_folder, write_file
 
@@ -31,31 +29,23 @@ MANIFEST: Final = ".manifest.json"
 VERSION: Final = 1
 """Version of the manifest format."""
 
-SUFFIXES: Final = {"jsonlines": ".jsonl", "parquet": ".parquet"}
-"""Formats and the suffixes of their files."""
-
-ARTICLE: Final = "newscrawl.items.Article"
-"""Item class that has its own columns in Parquet."""
+SUFFIX: Final = ".jsonl"
 
 
 class SegmentError(ValueError):
     """A segment or manifest is missing or damaged; the message starts with its path."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredItem:
+class StoredItem(NamedTuple):
     """An item in the outbox of the crawl state."""
 
     #: ascending number
     id: int
-    #: item class, as ``package.module.Class``
-    kind: str
     #: the item as a JSON object
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentSpan:
+class SegmentSpan(NamedTuple):
     """Range of items of a segment, committed to the crawl state before files are written."""
 
     #: name of the crawl
@@ -66,8 +56,6 @@ class SegmentSpan:
     first: int
     #: number of the last item
     last: int
-    #: one of :data:`SUFFIXES`
-    format: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +64,6 @@ class Segment:
 
     #: file name in the folder of the manifest
     name: str
-    #: one of :data:`SUFFIXES`
-    format: str
     items: int
     bytes: int
     #: hexadecimal hash of the file
@@ -87,77 +73,31 @@ class Segment:
     last: int
 
 
-def write_span(folder: Path, span: SegmentSpan, items: Sequence[StoredItem]) -> list[Segment]:
-    """Write the *items* of *span* to *folder*; return their segments, which are fsynced.
+def write_span(folder: Path, span: SegmentSpan, items: Sequence[StoredItem]) -> Segment:
+    """Write the *items* of *span*, at least one, to *folder*; return their segment, fsynced.
 
-    In Parquet, articles and other items are separate segments. Raises ``OSError``. After an error
-    or a crash, the same call completes the write.
+    Raises ``OSError``. After an error or a crash, the same call completes the write.
     """
     day = folder / span.day
-    segments = [_write_segment(day, span, ending, group) for ending, group in _groups(span, items)]
-    _update_manifest(day, span.store, segments)
-    for parent in (folder, folder.parent):  # may be new
-        sync_folder(parent)
-    return segments
-
-
-def write_errors(items: Sequence[StoredItem], format_: str) -> dict[int, str]:
-    """Return the errors of the *items* that cannot be written in the format, by number."""
-    write = _write_parquet if format_ == "parquet" else _write_lines
-    errors: dict[int, str] = {}
-    for item in items:
-        try:
-            write(BytesIO(), [item])
-        except Exception as error:  # noqa: BLE001  # of any exporter
-            errors[item.id] = f"{type(error).__name__}: {error}"
-    return errors
-
-
-def _groups(
-    span: SegmentSpan, items: Sequence[StoredItem]
-) -> Iterator[tuple[str, list[StoredItem]]]:
-    """Yield the end of the name and the items of each file."""
-    if span.format != "parquet":
-        if items:
-            yield "", list(items)
-        return
-    groups = defaultdict(list)
-    for item in items:
-        groups["" if item.kind == ARTICLE else "-other"].append(item)
-    yield from sorted(groups.items())
-
-
-def _write_segment(day: Path, span: SegmentSpan, ending: str, items: list[StoredItem]) -> Segment:
-    path = day / f"{span.store}-{span.first:012}-{span.last:012}{ending}{SUFFIXES[span.format]}"
-    write = _write_parquet if span.format == "parquet" else _write_lines
-    write_file(path, lambda file: write(file, items))
-    return Segment(
+    path = day / f"{span.store}-{span.first:012}-{span.last:012}{SUFFIX}"
+    write_file(path, lambda file: file.writelines(map(_line, items)))
+    segment = Segment(
         name=path.name,
-        format=span.format,
         items=len(items),
         bytes=path.stat().st_size,
         sha256=_sha256(path),
         first=items[0].id,
         last=items[-1].id,
     )
+    _update_manifest(day, span.store, segment)
+    for parent in (folder, folder.parent):  # may be new
+        sync_folder(parent)
+    return segment
 
 
-def _write_lines(file: IO[bytes], items: Iterable[StoredItem]) -> None:
-    for item in items:
-        text = json.dumps(json.loads(item.text), ensure_ascii=False)
-        file.write(text.encode(errors="replace") + b"\n")
-
-
-def _write_parquet(file: IO[bytes], items: Iterable[StoredItem]) -> None:
-    from newscrawl.exporters import ParquetItemExporter  # noqa: PLC0415  # optional
-    from newscrawl.items import Article  # noqa: PLC0415
-
-    exporter = ParquetItemExporter(file)
-    exporter.start_exporting()
-    for item in items:
-        plain = json.loads(item.text)
-        exporter.export_item(Article.from_dict(plain) if item.kind == ARTICLE else plain)
-    exporter.finish_exporting()
+def _line(item: StoredItem) -> bytes:
+    text = json.dumps(json.loads(item.text), ensure_ascii=False)
+    return text.encode(errors="replace") + b"\n"
 
 
 def _sha256(path: Path) -> str:
@@ -165,11 +105,11 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _update_manifest(day: Path, store: str, segments: Iterable[Segment]) -> None:
-    """Add *segments* to the manifest, replacing entries of the same name."""
+def _update_manifest(day: Path, store: str, segment: Segment) -> None:
+    """Add *segment* to the manifest, replacing an entry of the same name."""
     path = day / f"{store}{MANIFEST}"
-    listed = {segment.name: segment for segment in _read_manifest(path)} if path.exists() else {}
-    listed.update((segment.name, segment) for segment in segments)
+    listed = {entry.name: entry for entry in _read_manifest(path)} if path.exists() else {}
+    listed[segment.name] = segment
     text = manifest_text(store, [listed[name] for name in sorted(listed)])
     write_file(path, lambda file: file.write(text.encode()))
 
@@ -217,7 +157,7 @@ def list_unverified(folder: Path) -> list[tuple[Path, Segment]]:
 
 def verify_segment(path: Path, segment: Segment) -> None:
     """Raise :class:`SegmentError` unless the file at *path* is *segment*, or ``OSError``."""
-    if path.name != segment.name or segment.format not in SUFFIXES:
+    if path.name != segment.name:
         raise SegmentError(f"{path}: not a segment")
     if not path.is_file():
         raise SegmentError(f"{path}: listed in the manifest, but missing")
@@ -231,8 +171,7 @@ def verify_segment(path: Path, segment: Segment) -> None:
 def read_segments(folder: Path | str) -> Iterator[dict[str, Any]]:
     """Yield the items of all segments under *folder*.
 
-    All files are verified before the first item. Raises as :func:`list_segments` does, and
-    ``ImportError`` for Parquet without pyarrow.
+    All files are verified before the first item. Raises as :func:`list_segments` does.
     """
     for path, segment in list_segments(Path(folder)):
         yield from read_segment(path, segment)
@@ -241,22 +180,9 @@ def read_segments(folder: Path | str) -> Iterator[dict[str, Any]]:
 def read_segment(path: Path, segment: Segment) -> Iterator[dict[str, Any]]:
     """Yield the items of *segment*; raise :class:`SegmentError` if their number is wrong."""
     items = 0
-    for item in _read_parquet(path) if segment.format == "parquet" else _read_lines(path):
-        yield item
-        items += 1
-    if items != segment.items:
-        raise SegmentError(f"{path}: {items} items instead of {segment.items}")
-
-
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
         for line in file:
             yield json.loads(line)
-
-
-def _read_parquet(path: Path) -> Iterator[dict[str, Any]]:
-    from pyarrow import parquet  # noqa: PLC0415  # optional
-
-    with parquet.ParquetFile(path) as file:
-        for batch in file.iter_batches(1000):
-            yield from batch.to_pylist()
+            items += 1
+    if items != segment.items:
+        raise SegmentError(f"{path}: {items} items instead of {segment.items}")

@@ -30,8 +30,6 @@ from tests.helpers.segment_killer import DAY, STORE, items, write
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMATS = ["jsonlines", "parquet"]
-
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Return the files under *folder*."""
@@ -40,7 +38,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def test_writes_json_lines(tmp_path: Path):
-    write(tmp_path, 1, 25, "jsonlines")
+    write(tmp_path, 1, 25)
     name = f"{STORE}-000000000001-000000000025.jsonl"
     data = (tmp_path / DAY / name).read_bytes()
     assert "Straße" in data.decode()
@@ -50,7 +48,6 @@ def test_writes_json_lines(tmp_path: Path):
     assert manifest["segments"] == [
         {
             "name": name,
-            "format": "jsonlines",
             "items": 25,
             "bytes": len(data),
             "sha256": hashlib.sha256(data).hexdigest(),
@@ -60,22 +57,9 @@ def test_writes_json_lines(tmp_path: Path):
     ]
 
 
-def test_writes_articles_to_separate_parquet(tmp_path: Path):
-    write(tmp_path, 1, 25, "parquet")
-    listed = {segment.name: segment.items for _, segment in list_segments(tmp_path)}
-    name = f"{STORE}-000000000001-000000000025"
-    assert listed == {f"{name}.parquet": 23, f"{name}-other.parquet": 2}
-    rows = list(read_segments(tmp_path))
-    assert sorted(row["number"] for row in rows if "number" in row) == [10, 20]
-    articles = [row for row in rows if "url" in row]
-    assert articles[0]["date"].isoformat() == "2026-11-21T00:00:00+00:00"
-    assert articles[0]["body"] == json.loads(items(1, 1)[0].text)["body"]
-
-
-@pytest.mark.parametrize("kind", FORMATS)
-def test_reads_all_items_once_in_order(tmp_path: Path, kind: str):
-    write(tmp_path, 1, 9, kind)
-    write(tmp_path, 11, 19, kind)
+def test_reads_all_items_once_in_order(tmp_path: Path):
+    write(tmp_path, 1, 9)
+    write(tmp_path, 11, 19)
     urls = [item["url"] for item in read_segments(tmp_path)]
     assert urls == [f"https://site.test/{n}" for n in range(1, 20) if n != 10]
     assert [item["url"] for item in read_segments(tmp_path / DAY)] == urls
@@ -83,15 +67,14 @@ def test_reads_all_items_once_in_order(tmp_path: Path, kind: str):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("kind", FORMATS)
-def test_survives_crash_at_any_line(tmp_path: Path, kind: str):
+def test_survives_crash_at_any_line(tmp_path: Path):
     """Published files and the manifest are complete after a crash; a second run gives the same files."""
-    write(tmp_path / "before", 1, 25, kind)
-    write(tmp_path / "whole", 1, 25, kind)
-    write(tmp_path / "whole", 26, 60, kind)
+    write(tmp_path / "before", 1, 25)
+    write(tmp_path / "whole", 1, 25)
+    write(tmp_path / "whole", 26, 60)
     before, whole = tree(tmp_path / "before"), tree(tmp_path / "whole")
     ran = subprocess.run(
-        [sys.executable, "-m", "tests.helpers.segment_killer", str(tmp_path / "killed"), kind],
+        [sys.executable, "-m", "tests.helpers.segment_killer", str(tmp_path / "killed")],
         cwd=REPOSITORY,
         capture_output=True,
         check=True,
@@ -106,14 +89,13 @@ def test_survives_crash_at_any_line(tmp_path: Path, kind: str):
                 name,
             )
         assert len(list(read_segments(here))) in (25, 60), line
-        write(here, 26, 60, kind)
+        write(here, 26, 60)
         assert tree(here) == whole, line
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_rejects_damaged_files(tmp_path: Path, kind: str):
+def test_rejects_damaged_files(tmp_path: Path):
     """Truncated, changed and missing files are reported before the first item."""
-    write(tmp_path, 1, 9, kind)
+    write(tmp_path, 1, 9)
     path, _ = list_segments(tmp_path)[0]
     data = path.read_bytes()
     changed = bytearray(data)
@@ -131,7 +113,7 @@ def test_rejects_invalid_manifest(tmp_path: Path):
     """The manifest is missing, truncated, of a newer version, or refers to another folder."""
     with pytest.raises(SegmentError, match="no manifest"):
         list_segments(tmp_path)
-    write(tmp_path, 1, 9, "jsonlines")
+    write(tmp_path, 1, 9)
     path = tmp_path / DAY / f"{STORE}{MANIFEST}"
     whole = path.read_text()
     for text, message in (
@@ -146,7 +128,7 @@ def test_rejects_invalid_manifest(tmp_path: Path):
 
 
 def test_ignores_unlisted_files(tmp_path: Path):
-    write(tmp_path, 1, 9, "jsonlines")
+    write(tmp_path, 1, 9)
     (tmp_path / DAY / f"{STORE}-000000000010-000000000019.jsonl").write_text("{}\n")
     (tmp_path / DAY / f"{STORE}-000000000020-000000000029.jsonl{PARTIAL_SUFFIX}").write_text("{")
     assert len(list(read_segments(tmp_path))) == 9
@@ -202,19 +184,16 @@ def written(folder: Path) -> list[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", FORMATS)
-def test_crawl_writes_each_item_once(tmp_path: Path, kind: str):
+def test_crawl_writes_each_item_once(tmp_path: Path):
     """Repeated items are written once; segments have the configured size."""
-    arguments = {"NEWSCRAWL_SEGMENT_FORMAT": kind, "NEWSCRAWL_SEGMENT_ITEMS": 8}
-    Run(tmp_path, 20, "-a", "quotes=1", **arguments).log()
+    Run(tmp_path, 20, "-a", "quotes=1", NEWSCRAWL_SEGMENT_ITEMS=8).log()
     items = list(read_segments(tmp_path / "segments"))
     urls = [item["url"] for item in items if "url" in item]
     assert sorted(urls) == sorted(urls_of(20))
     assert sorted(item["quote"] for item in items if "quote" in item) == list(range(20))
-    spans = {path.name.split(".")[0].removesuffix("-other") for path in written(tmp_path)}
     stats = json.loads((tmp_path / "stats.json").read_text())
     assert stats["newscrawl/segments/item_count"] == 61
-    assert len(spans) == 8
+    assert len(written(tmp_path)) == 8
     assert {item.get("title") for item in items} >= {f"Straße {number}" for number in range(20)}
 
 
@@ -259,10 +238,8 @@ def test_writes_partial_segment_after_time(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", FORMATS)
-def test_killed_crawls_lose_no_item(tmp_path: Path, kind: str):
+def test_killed_crawls_lose_no_item(tmp_path: Path):
     options = {
-        "NEWSCRAWL_SEGMENT_FORMAT": kind,
         "NEWSCRAWL_SEGMENT_ITEMS": 7,
         "NEWSCRAWL_CHECKPOINT": 0.02,
     }
@@ -301,12 +278,10 @@ def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", FORMATS)
-def test_sets_undeliverable_items_aside(tmp_path: Path, kind: str):
+def test_sets_undeliverable_items_aside(tmp_path: Path):
     """The rest is delivered, and the crawl ends with exit code 1 and the reason."""
-    options = {"NEWSCRAWL_SEGMENT_FORMAT": kind}
     (tmp_path / "segments").write_text("a file")
-    Run(tmp_path, 6, **options).communicate()
+    Run(tmp_path, 6).communicate()
     (tmp_path / "segments").unlink()
     cut, text = "substr(item, 1, 40)", '{"title": '
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state, state:
@@ -317,7 +292,7 @@ def test_sets_undeliverable_items_aside(tmp_path: Path, kind: str):
         state.execute(f"UPDATE outbox SET item = {cut} WHERE id = 2")
         row = (text, checksum(text))
         state.execute("UPDATE outbox SET item = ?, checksum = ? WHERE id = 5", row)
-    _, log = (run := Run(tmp_path, 0, **options)).communicate()
+    _, log = (run := Run(tmp_path, 0)).communicate()
     assert run.returncode == 1
     assert "Traceback" not in log
     assert "exit code 1" in log
@@ -325,7 +300,7 @@ def test_sets_undeliverable_items_aside(tmp_path: Path, kind: str):
     assert "item 5 set aside (JSONDecodeError" in log
     urls = {item["url"] for item in read_segments(tmp_path / "segments")}
     assert urls == urls_of(6) - set(lost)
-    Run(tmp_path, 0, **options).log()  # they are not tried again
+    Run(tmp_path, 0).log()  # they are not tried again
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state:
         errors = state.execute("SELECT id, item FROM outbox WHERE error IS NOT NULL").fetchall()
     assert [number for number, item in errors if item] == [2, 5]
@@ -359,7 +334,6 @@ def test_skips_damaged_requests(tmp_path: Path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"NEWSCRAWL_SEGMENT_FORMAT": "csv"}, "NEWSCRAWL_SEGMENT_FORMAT"),
         ({"NEWSCRAWL_SEGMENT_ITEMS": "many"}, "NEWSCRAWL_SEGMENT_ITEMS"),
         ({"SCHEDULER": "scrapy.core.scheduler.Scheduler"}, "needs the scheduler"),
     ],
