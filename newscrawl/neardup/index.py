@@ -24,7 +24,6 @@ from newscrawl.neardup.sketch import (
     are_versions,
     compare,
     match,
-    match_all,
     sketch,
 )
 from newscrawl.neardup.story import MAX_LISTED, Verdict
@@ -266,15 +265,8 @@ class Index:
         self, record: StoryRecord, records: dict[int, StoryRecord]
     ) -> dict[int, Similarity]:
         """Return the near-duplicates among *records*."""
-        elsewhere = [other for other in records.values() if other.site != record.site]
-        sketches = map(self._without_boilerplate, elsewhere)
-        matches = match_all(self._without_boilerplate(record), sketches, self.options)
-        found = dict(zip((other.id for other in elsewhere), matches, strict=True))
-        return {
-            number: similarity
-            for number, other in records.items()
-            if (similarity := found[number] if number in found else self._match(record, other))
-        }
+        matches = {number: self._match(record, other) for number, other in records.items()}
+        return {number: found for number, found in matches.items() if found}
 
     def _match(self, left: StoryRecord, right: StoryRecord) -> Similarity | None:
         """Return the similarity of two near-duplicates, or None for other pairs."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from binascii import crc32
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,12 +29,6 @@ MAX_TEXT_LENGTH: Final = 2**20
 
 # Texts are folded in pieces, as normalization takes quadratic time for long runs of marks.
 _PIECE: Final = re.compile(r"(?s:.{1,1023}(?: |\Z)|.{1,1024})")
-
-SEPARATOR, INVISIBLE, OTHER = range(3)
-"""Codes of :func:`plain_characters` for characters that are not part of a word."""
-
-# Characters below have an entry in the table: alphabets and punctuation.
-_TABLE_SIZE: Final = 0x2070
 
 MAX_DETAIL_WORDS: Final = 200
 """Number of words of a text from which its numbers and names are not compared."""
@@ -77,27 +70,6 @@ def folded_text(text: str) -> str:
 
 def _fold(piece: str) -> str:
     return folded(unicodedata.normalize("NFKC", piece))
-
-
-@cache
-def plain_characters() -> NDArray[np.uint16]:
-    """Return the folded form of the first characters of Unicode.
-
-    A value is a character of a word, :data:`SEPARATOR`, :data:`INVISIBLE`, or :data:`OTHER` if the
-    folded form depends on the neighbors or has several characters.
-    """
-    return np.array([_plain(chr(code)) for code in range(_TABLE_SIZE)], np.uint16)
-
-
-def _plain(character: str) -> int:
-    text = _fold(character)
-    # Marks and Jamo combine with the preceding letter; sigma has another form at the end of a word.
-    if unicodedata.category(character)[0] == "M" or "\u1100" <= character < "\u1200" or text == "σ":
-        return OTHER
-    if not words(text):
-        return SEPARATOR if text else INVISIBLE
-    # In scripts without spaces, two characters are two words.
-    return ord(text) if len(text) == 1 and len(words(text * 2)) == 1 else OTHER
 
 
 def word_hashes(words: Sequence[str]) -> NDArray[np.uint64]:

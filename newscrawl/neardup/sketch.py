@@ -11,24 +11,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.compiled import compiled
 from newscrawl.neardup.shingles import (
     MAX_DETAIL_WORDS,
     MAX_TEXT_LENGTH,
     detail_hashes,
     distinct,
-    folded_text,
     is_among,
     mix,
-    plain_characters,
     shingle_hashes,
     spot_signatures,
     story_words,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from numpy.typing import NDArray
 
     from newscrawl.neardup.near_duplicate_options import Options
@@ -67,10 +62,6 @@ class Similarity(NamedTuple):
     jaccard: float
 
 
-SimilarityTuple = tuple[int, float, float]
-"""Fields of a :class:`Similarity`, as compiled code returns them."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
     """Sampled hashes of a text."""
@@ -92,7 +83,7 @@ class Sketch:
         """Return the sketch without the sorted *hashes*."""
         if not hashes.size or not self.hashes.size:
             return self
-        kept = without(self.hashes, hashes)
+        kept = self.hashes[~is_among(self.hashes, hashes)]
         return Sketch(kept, self.scale, self.words, self.numbers, self.names, self.opening)
 
     def to_columns(self) -> tuple[int, int, bytes, bytes, bytes, bytes]:
@@ -122,86 +113,37 @@ class Sketch:
 
 def sketch(text: str, options: Options) -> Sketch:
     """Return the sketch of *text*: all hashes of a short text, a fraction of those of a long one."""
-    text = str(text[:MAX_TEXT_LENGTH])  # compiled code takes no subclass of str
+    text = text[:MAX_TEXT_LENGTH]
+    words = story_words(text)
     if options.sketch == "spotsigs":
-        hashes, scale, words, opening = _hash_spots(text, options)
-    else:
-        hashes, scale, words, opening = hash_text(
-            text,
-            plain_characters(),
-            folded_text,
-            shingle=options.shingle,
-            scale=options.scale,
-            full_limit=options.full_limit,
-            seed=options.seed,
+        hashes, opening = (
+            shingle_hashes(list(spot_signatures(part)), 1, options.seed)
+            for part in (words, words[:OPENING_LENGTH])
         )
-    return Sketch(hashes, scale, words, *detail_hashes(text, words), opening)
-
-
-@compiled("newscrawl.neardup._sketch")
-def hash_text(
-    text: str,
-    plain: NDArray[np.uint16],  # noqa: ARG001  # for the compiled function
-    fold: Callable[[str], str],  # noqa: ARG001
-    *,
-    shingle: int,
-    scale: int,
-    full_limit: int,
-    seed: int,
-) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint32]]:
-    """Return the sampled hashes of a text, their scale, the number of words, and the opening.
-
-    *plain* is the table of folded characters, *fold* folds a text with other characters.
-    """
-    words = story_words(text)
-    hashes = shingle_hashes(words, shingle, seed)
-    return _sampled(hashes, hashes[:OPENING_LENGTH], len(words), scale, full_limit)
-
-
-def _hash_spots(
-    text: str, options: Options
-) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint32]]:
-    """Return the result of :func:`hash_text` for the shingles of SpotSigs."""
-    words = story_words(text)
-    hashes, opening = (
-        shingle_hashes(list(spot_signatures(part)), 1, options.seed)
-        for part in (words, words[:OPENING_LENGTH])
-    )
-    return _sampled(hashes, opening, len(words), options.scale, options.full_limit)
-
-
-def _sampled(
-    hashes: NDArray[np.uint32],
-    opening: NDArray[np.uint32],
-    words: int,
-    max_scale: int,
-    full_limit: int,
-) -> tuple[NDArray[np.uint32], int, int, NDArray[np.uint32]]:
+    else:
+        hashes = shingle_hashes(words, options.shingle, options.seed)
+        opening = hashes[:OPENING_LENGTH]
     scale = 1
-    while scale < max_scale and hashes.size > full_limit * scale:
+    while scale < options.scale and hashes.size > options.full_limit * scale:
         scale *= 2
     if scale > 1:
         hashes = hashes[hashes < 2**32 // scale]
-    opening = opening[opening < 2**32 // max_scale]
-    return distinct(hashes), scale, words, distinct(opening)
+    opening = distinct(opening[opening < 2**32 // options.scale])
+    details = detail_hashes(text, len(words))
+    return Sketch(distinct(hashes), scale, len(words), *details, opening)
 
 
 def compare(left: Sketch, right: Sketch) -> Similarity:
     """Return the similarity of two sketches, at the coarser of their scales."""
-    return Similarity(*overlap(left, right))
-
-
-@compiled("newscrawl.neardup._sketch")
-def overlap(left: Sketch, right: Sketch) -> SimilarityTuple:
-    """Return the fields of the similarity of two sketches."""
     scale = max(left.scale, right.scale)
     smaller, larger = _at_scale(left.hashes, scale), _at_scale(right.hashes, scale)
     if smaller.size > larger.size:
         smaller, larger = larger, smaller
     if not smaller.size:
-        return 0, 0.0, 0.0
+        return Similarity(0, 0.0, 0.0)
     shared = int(is_among(smaller, larger).sum())
-    return shared, shared / smaller.size, shared / (smaller.size + larger.size - shared)
+    union = smaller.size + larger.size - shared
+    return Similarity(shared, shared / smaller.size, shared / union)
 
 
 def _at_scale(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
@@ -211,30 +153,14 @@ def _at_scale(hashes: NDArray[np.uint32], scale: int) -> NDArray[np.uint32]:
 
 def match(left: Sketch, right: Sketch, options: Options) -> Similarity | None:
     """Return the similarity of two near-duplicates, or None for other pairs."""
-    return match_all(left, (right,), options)[0]
-
-
-def match_all(query: Sketch, others: Iterable[Sketch], options: Options) -> list[Similarity | None]:
-    """Return :func:`match` of a sketch with each of *others*, faster than one by one."""
-    return [found and Similarity(*found) for found in matches(query, others, options)]
-
-
-@compiled("newscrawl.neardup._sketch")
-def matches(
-    query: Sketch, others: Iterable[Sketch], options: Options
-) -> list[SimilarityTuple | None]:
-    """Return the fields of the results of :func:`match_all`."""
-    result: list[SimilarityTuple | None] = []
-    for other in others:
-        shared, containment, jaccard = similarity = overlap(query, other)
-        is_match = (
-            shared >= options.min_shared
-            and containment >= _min_containment(query, other, options)
-            and jaccard >= options.jaccard
-            and details_agree(query, other, options)
-        )
-        result.append(similarity if is_match else None)
-    return result
+    found = compare(left, right)
+    is_match = (
+        found.shared >= options.min_shared
+        and found.containment >= _min_containment(left, right, options)
+        and found.jaccard >= options.jaccard
+        and details_agree(left, right, options)
+    )
+    return found if is_match else None
 
 
 def _min_containment(left: Sketch, right: Sketch, options: Options) -> float:
@@ -346,7 +272,7 @@ def _shared_opening(text: Sketch, other: Sketch, boilerplate: NDArray[np.uint32]
     """Return the share of the opening of *other*, without *boilerplate*, that is in *text*."""
     opening = other.opening
     if opening.size and boilerplate.size:
-        opening = without(opening, boilerplate)
+        opening = opening[~is_among(opening, boilerplate)]
     return float(is_among(opening, text.hashes).mean()) if opening.size else 1.0
 
 
@@ -357,21 +283,9 @@ def anchors(made: Sketch, site: int = 0) -> NDArray[np.uint32]:
     :data:`ANCHORS` classes with a probability of their Jaccard. Boilerplate is included, so that
     versions of a story match even if all they share is boilerplate.
     """
-    return anchor_hashes(made.hashes, site)
-
-
-@compiled("newscrawl.neardup._sketch")
-def anchor_hashes(hashes: NDArray[np.uint32], site: int) -> NDArray[np.uint32]:
-    """Return the anchors of a page with these sorted *hashes*."""
     smallest: dict[int, int] = {}
     # Of sorted hashes, the first of a class is its smallest, and is among the first of all.
-    for value in hashes[: 8 * ANCHORS].tolist():
+    for value in made.hashes[: 8 * ANCHORS].tolist():
         smallest.setdefault(value % ANCHORS, value)
     salted = [value | kind << 32 | site << 40 for kind, value in sorted(smallest.items())]
     return (mix(np.array(salted, np.uint64)) >> np.uint64(32)).astype(np.uint32)
-
-
-@compiled("newscrawl.neardup._sketch")
-def without(hashes: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the *hashes* that are not in *others*; both are sorted and not empty."""
-    return hashes[~is_among(hashes, others)]
