@@ -5,7 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from bisect import bisect_right
 from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
@@ -68,8 +74,17 @@ def words(text: str) -> list[str]:
 
 def words_among(texts: list[str], wanted: frozenset[str]) -> tuple[frozenset[str], bool]:
     """Return those of the words *wanted* that are in *texts*, and whether these have any words."""
-    found = frozenset(word for text in texts for word in words(text))
+    found: set[str] = set()
+    for text in texts:
+        found.update(words(text))
     return wanted & found, bool(found)
+
+
+def places_of(pattern: re.Pattern[str], texts: Sequence[str]) -> list[int]:
+    """Return the indices of the *texts* in which *pattern* is found, which must not match NUL."""
+    ends = list(accumulate(len(text) + 1 for text in texts))
+    found = (bisect_right(ends, match.start()) for match in pattern.finditer("\0".join(texts)))
+    return list(dict.fromkeys(found))
 
 
 def tokens(text: str) -> list[str]:

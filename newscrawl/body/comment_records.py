@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import MAX_LABEL, WIDGET
 from newscrawl.document.repeats import sibling_lists
-from newscrawl.text import weighted_length
+from newscrawl.text import places_of, weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from newscrawl.document.document import Document
 
-_DIGIT = re.compile(r"\d")
 # A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
+# It begins with a digit, and below with a currency, for speed.
 _DATE = re.compile(
-    r"\d\D{1,20}(?:19|20)\d\d(?!\d)|(?<!\d)(?:19|20)\d\d\D{1,3}\d|\d\d?:\d\d|\b\d\d?[./-]\d\d?\b(?!\s?%)|\d\s?(?:h|m|d|w|min)\b"
+    r"\d(?:[^\d\0]{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d[^\d\0]{1,3}+\d"
+    r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"
 )
 # "Ago" in many languages: words, then parts of words.
 _AGO_WORDS = ("ago", "vor", "il y a", "hace", "há", "fa")
@@ -30,7 +31,7 @@ _AGO_PARTS = (
 _AGO = re.compile(
     "|".join((
         *(rf"{words}\b(?<=\b{words})" for words in _AGO_WORDS),
-        *(part.replace("전", "전$") for part in _AGO_PARTS),
+        *(part.replace("전", r"전(?![^\0])") for part in _AGO_PARTS),
     ))
 )  # fmt: skip
 # Start of "Reply" in many languages, in lower case and without spaces, with a pattern of the rest.
@@ -43,8 +44,10 @@ _REPLIES = dict.fromkeys((
     "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
     "回": "[复覆]",
 }  # fmt: skip
+_REPLY_STARTS = frozenset(start[:2] for start in _REPLIES)
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
-_PRICE = re.compile(r"[$€£¥₹]\s?\d|\d\s?[$€£¥₹]")
+_PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
+_MARKS = f"{string.digits}{string.punctuation}{string.whitespace}·•–—"
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
 _HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4"})
@@ -93,28 +96,27 @@ def record_lists(
 
 def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
     """Return the rows of texts such as "Reply", in the rows *start* to *stop*."""
-    return reply_rows(document.labels(start, stop), document.text, document.hidden)
-
-
-@lru_cache(maxsize=16384)  # labels occur on many pages
-def _is_reply(text: str) -> bool:
-    return _REPLY.match(_NON_LETTERS.sub("", text.lower())) is not None
-
-
-def reply_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
-    """Return those of *rows* whose texts start like "Reply"."""
+    text, hidden = document.text, document.hidden
     return [
         row
-        for row in rows
-        if len(texts[row]) <= _MAX_REPLY and _is_reply(texts[row]) and hidden[row] in {0, WIDGET}
+        for row in document.labels(start, stop)
+        if len(text[row]) <= _MAX_REPLY and _is_reply(text[row]) and hidden[row] in {0, WIDGET}
     ]
+
+
+def _is_reply(text: str) -> bool:
+    text = text.lower()
+    head = text.lstrip(_MARKS)[:2]
+    if (head or "a").isalpha() and _REPLY_STARTS.isdisjoint((head[:1], head)):  # the common case
+        return False
+    return _REPLY.match(_NON_LETTERS.sub("", text)) is not None
 
 
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
     """Yield the rows of short shown texts with a date or time and little other text around."""
     parent, hidden = document.parent, document.hidden
     rows = [row for row in document.labels(start, stop) if not hidden[row]]
-    for row in date_rows(rows, document.text, document.number_rows):
+    for row in _date_rows(document, rows):
         above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
         if document.chars(above) <= 3 * MAX_LABEL:
             yield row
@@ -122,15 +124,17 @@ def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
 
 def has_date(text: str) -> bool:
     """Return whether *text* contains a date, a time of day or an age."""
-    return bool((_DIGIT.search(text) and _DATE.search(text)) or _AGO.search(text))
+    return bool(_DATE.search(text) or _AGO.search(text))
 
 
-def date_rows(rows: list[int], texts: list[str], numbers: list[int]) -> list[int]:
-    """Return those of *rows* whose texts have a date; *numbers* are the rows with a digit."""
-    if _AGO.search("\n".join([texts[row] for row in rows])):
-        return [row for row in rows if has_date(texts[row])]
-    numbered = frozenset(numbers)
-    return [row for row in rows if row in numbered and _DATE.search(texts[row])]
+def _date_rows(document: Document, rows: Sequence[int]) -> list[int]:
+    """Return those of *rows* whose texts have a date."""
+    text = document.text
+    numbered = frozenset(document.number_rows)
+    numbers = [row for row in rows if row in numbered]
+    dated = {numbers[place] for place in places_of(_DATE, [text[row] for row in numbers])}
+    dated.update(rows[place] for place in places_of(_AGO, [text[row] for row in rows]))
+    return sorted(dated)
 
 
 def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:
@@ -169,7 +173,7 @@ def _record(document: Document, row: int) -> _Record | None:
     ]
     if not own or _has_headline(document, row):
         return None
-    if any(size <= MAX_LABEL and _PRICE.search(text) for _, text, size in texts):
+    if _PRICE.search("\0".join([text for _, text, size in texts if size <= MAX_LABEL])):
         return None
     longest = max(own, key=document.chars)
     order = [place for place, _, _ in texts].index(longest)

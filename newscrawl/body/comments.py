@@ -10,7 +10,6 @@ comment software.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,7 @@ from newscrawl.body.comment_records import (
 )
 from newscrawl.document.document import MAX_LABEL, TEXT, rows_between
 from newscrawl.document.repeats import prose
-from newscrawl.text import WIDE_WEIGHT
+from newscrawl.text import WIDE_WEIGHT, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,13 +119,9 @@ def _named(document: Document, start: int) -> list[range]:
     return regions
 
 
-@lru_cache(maxsize=4096)  # pages of a site share their names
 def _names_comments(*values: str | None) -> bool:
     """Return whether the class, id and item type of an element name comments."""
-    text = " ".join(filter(None, values)).lower()
-    if _NAME.search(text) is None:  # the common case
-        return False
-    names = text.split()
+    names = " ".join(filter(None, values)).lower().split()
     return _POST.isdisjoint(names) and any(
         _NAME.search(name) and not _STATE.search(name) for name in names
     )
@@ -134,21 +129,13 @@ def _names_comments(*values: str | None) -> bool:
 
 def named_rows(document: Document, min_chars: float) -> list[int]:
     """Return the rows of elements that name comments and have enough text outside of links."""
-    end, chars, links = document.end, document.chars_before, document.link_chars_before
     classes, ids, types = (document.attributes[name] for name in ("class", "id", "itemtype"))
-    found: list[int] = []
-    row, last = 0, len(document)
-    while row < last:
-        stop = end[row]
-        if chars[stop] - chars[row] - links[stop] + links[row] < min_chars:
-            row = stop
-            continue
-        if (row in classes or row in ids or row in types) and _names_comments(
-            classes.get(row), ids.get(row), types.get(row)
-        ):
-            found.append(row)
-        row += 1
-    return found
+    return [
+        row
+        for row in document.rows_named(_NAMES)
+        if document.chars(row) - document.link_chars(row) >= min_chars
+        and _names_comments(classes.get(row), ids.get(row), types.get(row))
+    ]
 
 
 def _is_region(document: Document, row: int, start: int) -> bool:
@@ -257,8 +244,7 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
 
     The comments need not be elements of one list: there may be one, or their parts are siblings.
     """
-    labels = heading_rows(document.labels(start, len(document)), document.text, document.hidden)
-    headings = (row for row in labels if _is_alone(document, row))
+    headings = (row for row in _heading_rows(document, start) if _is_alone(document, row))
     stop = start
     for row in islice(headings, _MAX_HEADINGS):
         end = _end_of_section(document, row) if row >= stop else None
@@ -267,17 +253,17 @@ def _headed_sections(document: Document, start: int) -> Iterator[range]:
             yield range(_highest(document, row, end), end)
 
 
-@lru_cache(maxsize=16384)  # labels occur on many pages
 def _is_heading(text: str) -> bool:
     return _HEADING.search(text.lower()) is not None
 
 
-def heading_rows(rows: Sequence[int], texts: list[str], hidden: bytearray) -> list[int]:
-    """Return those of *rows* whose shown texts are like a heading of comments."""
-    rows = [row for row in rows if len(texts[row]) <= _MAX_HEADING and not hidden[row]]
-    if not _HEADING.search("\n".join([texts[row] for row in rows]).lower()):  # the common case
-        return []
-    return [row for row in rows if _is_heading(texts[row])]
+def _heading_rows(document: Document, start: int) -> list[int]:
+    """Return the rows of shown texts from *start* that are like a heading of comments."""
+    text, hidden = document.text, document.hidden
+    labels = document.labels(start, len(document))
+    rows = [row for row in labels if len(text[row]) <= _MAX_HEADING and not hidden[row]]
+    texts = "\0".join([text[row] for row in rows]).lower().split("\0")
+    return [rows[place] for place in places_of(_HEADING, texts)]
 
 
 def _is_alone(document: Document, row: int) -> bool:

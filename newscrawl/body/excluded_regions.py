@@ -62,7 +62,9 @@ MIN_FALLBACK_CHARS = 400
 _MAX_SHOWN = 6000
 _MIN_LONG_CHARS = 80
 # Script data and templates with placeholders.
-_DATA = re.compile(r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\w\(\)|</|[{};]\s*[\w.]+\s*[=:{(]""")
+_DATA = re.compile(
+    r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\((?<=\w\()\)|</|[{};]\s*[\w.]+\s*[=:{(]"""
+)
 _COPY_PREFIX = 40
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
@@ -327,11 +329,11 @@ def _hidden_article(document: Document, hidden_rows: Iterable[int]) -> set[int]:
 
 def _hidden_panels(document: Document, hidden_rows: Iterable[int]) -> set[int]:
     """Return the rows of the elements that hide panels with a control."""
-    id_of, controlled = document.attributes["id"].get, document.controlled
+    id_of = document.attributes["id"].get
     hiding: set[int] = set()
     for row in hidden_rows:
         ancestors = _hidden_ancestors(document, row)
-        if id_of(ancestors[-1]) in controlled:
+        if (name := id_of(ancestors[-1])) and name in document.controlled:
             hiding.update(ancestors)
     return hiding
 

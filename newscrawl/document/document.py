@@ -300,6 +300,25 @@ class Document:
         """Return the rows of the elements with *tag*, in document order."""
         return self._rows_by_tag.get(tag, ())
 
+    def rows_named(self, parts: Iterable[str]) -> list[int]:
+        """Return the rows whose class, id or item type contains one of *parts*, in lower case."""
+        found: set[int] = set()
+        for part in parts:
+            for rows, names, joined in self._lower_names:
+                if part in joined:
+                    found.update(row for row, name in zip(rows, names, strict=True) if part in name)
+        return sorted(found)
+
+    @cached_property
+    def _lower_names(self) -> list[tuple[dict[int, str], list[str], str]]:
+        """Rows with a class, id or item type, the values in lower case, and these as one text."""
+        columns = [self.attributes[name] for name in ("class", "id", "itemtype")]
+        texts = ["\0".join(column.values()).lower() for column in columns]
+        names = [
+            text.split("\0") if column else [] for column, text in zip(columns, texts, strict=True)
+        ]
+        return list(zip(columns, names, texts, strict=True))
+
     def with_hidden(self, ranges: Sequence[range]) -> Document:
         """Return a copy with the rows in *ranges* hidden; it shares the tree.
 

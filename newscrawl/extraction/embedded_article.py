@@ -112,7 +112,8 @@ def find_embedded_article(
             _search_string(part)[:_SEARCHED]
             for text in headlines + descriptions
             for part in _SEPARATOR.split(text[:_PROBE_RANGE])
-        ]
+        ],
+        encoded=b"%22" in document.source,
     )
     if not wanted:
         return None
@@ -154,12 +155,12 @@ def _search_string(text: str) -> str:
     return max(_UNESCAPED.findall(text), key=len, default="")
 
 
-def _forms(texts: Iterable[str]) -> frozenset[str]:
-    """Return *texts* as they are in JSON, in JSON in a string, and percent-encoded."""
+def _forms(texts: Iterable[str], *, encoded: bool) -> frozenset[str]:
+    """Return *texts* as they are in JSON, in JSON in a string, and if *encoded* percent-encoded."""
     kept = [text for text in texts if weighted_length(text) >= _MIN_HEADLINE]
     escaped = [json.dumps(text)[1:-1] for text in kept]
     nested = [json.dumps(text)[1:-1] for text in escaped]
-    return frozenset([*kept, *escaped, *nested, *map(quote, kept)])
+    return frozenset([*kept, *escaped, *nested, *(map(quote, kept) if encoded else ())])
 
 
 def _key(text: str) -> str:

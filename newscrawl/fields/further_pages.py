@@ -40,7 +40,8 @@ _NUMBERED_PATH: Final = re.compile(
 )
 _NAME_END: Final = re.compile(r"(?:[-_,.][a-z]{0,8}[-_=]?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE)
 _MIN_STEM: Final = 4
-_PATH: Final = re.compile(r"\s*(?:/|https?:)", re.IGNORECASE)
+_ELSEWHERE: Final = re.compile(r"\s*(?:[/#]|[a-z][a-z\d+.-]*:)", re.IGNORECASE)
+"""Start of an address that does not depend on the path of the page, or does not leave the page."""
 _LAST_WORD: Final = re.compile(r"[-_/,.]([^\W\d_]{1,8})$")
 _OTHER_WORD: Final = re.compile(
     r"comments?|image|photo|foto|slide|bild|gallery|galerie", re.IGNORECASE
@@ -149,7 +150,7 @@ def _links(
     hrefs = document.attributes["href"]
     for row in document.rows_of("a"):
         if start <= row <= stop + 1 and row in hrefs:
-            if stem not in hrefs[row] and _PATH.match(hrefs[row]):  # the common case
+            if stem not in hrefs[row] and _ELSEWHERE.match(hrefs[row]):  # the common case
                 continue
             label = squeeze(document.shown_text(row))
             is_named = row in named or any(

@@ -46,11 +46,10 @@ _CONSENT_DENSITY: Final = 200
 _CHALLENGE: Final = re.compile(
     rb"_cf_chl_|cf-browser-verification|cf-challenge|challenge-form|cf-im-under-attack|cf-error-details"
     rb"|/cdn-cgi/challenge-platform/h/|captcha-delivery\.com|sec-if-cpt|sec-cpt|/_sec/cp_challenge|bm-verify"
-    rb"|errors\.edgesuite\.net|px-captcha|captcha\.px-c(?:dn|loud)|_pxBlock|_Incapsula_Resource|Incapsula incident"
-    rb"|AwsWafIntegration|gokuProps|awswaf\.com|aws-waf|sucuri_cloudproxy|ddos-guard|anubis_challenge"
-    rb"|within\.website/x/cmd|_vercel/challenge|perfdrive\.com|ssConf|__qrator|_fs-ch-|/TSPD/|bobcmn"
-    rb"|acw_sc__v|x5secdata|_waf_|KPSDK|/\.well-known/(?:captcha|challenge)",
-    re.IGNORECASE,
+    rb"|errors\.edgesuite\.net|px-captcha|captcha\.px-c(?:dn|loud)|_pxblock|_incapsula_resource|incapsula incident"
+    rb"|awswafintegration|gokuprops|awswaf\.com|aws-waf|sucuri_cloudproxy|ddos-guard|anubis_challenge"
+    rb"|within\.website/x/cmd|_vercel/challenge|perfdrive\.com|ssconf|__qrator|_fs-ch-|/tspd/|bobcmn"
+    rb"|acw_sc__v|x5secdata|_waf_|kpsdk|/\.well-known/(?:captcha|challenge)",
 )
 _CHALLENGE_HEADERS: Final = (
     "cf-mitigated",
@@ -122,7 +121,7 @@ def find_barrier(
     source = document.source
     is_form = prose <= _MAX_FORM and links <= _MAX_FORM_LINK_CHARS
     if prose <= _MAX_CHALLENGE and links <= _MAX_LINK_CHARS and len(source) <= _MAX_CHALLENGE_SIZE:
-        if _CHALLENGE.search(source):
+        if _CHALLENGE.search(source.lower()):
             return "challenge"
         checks = _CAPTCHA.search(source) or (prose <= _MAX_EMPTY and _checks_by_cookie(source))
         if is_form and checks and not _PASSWORD.search(source):
@@ -144,9 +143,7 @@ def is_challenge(headers: Mapping[str, object], body: bytes) -> bool:
     """Return whether a page with an error status belongs to a bot check, by its start."""
     if any(name in headers for name in _CHALLENGE_HEADERS):
         return True
-    return any(pattern.search(body) for pattern in (_CHALLENGE, _CAPTCHA)) or _checks_by_cookie(
-        body
-    )
+    return bool(_CHALLENGE.search(body.lower()) or _CAPTCHA.search(body)) or _checks_by_cookie(body)
 
 
 def gate_of(requested: str, final: str) -> Barrier | None:

@@ -21,8 +21,8 @@ _ENTRY_TAGS = frozenset({"article", "dd", "div", "li", "section", "tr"})
 _SLIDE_TAGS = _ENTRY_TAGS | {"figure"}
 # Times such as "18:53", "18.53 Uhr", "6h05" and "午後6時05分", or counters such as "3 / 12".
 _MARK = re.compile(
-    r"(?P<time>\D{0,12}(?:[01]?\d|2[0-3])\s?[:.h時시点][\s]?[0-5]\d(?!\d|\.\d)\D{0,12}$)"
-    r"|\D{0,8}\d{1,3}\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?\d{1,3}\D{0,4}$"
+    r"(?P<time>\D{0,12}+(?:[01]?\d|2[0-3])\s?[:.h時시点][\s]?[0-5]\d(?!\d|\.\d)\D{0,12}$)"
+    r"|\D{0,8}+\d{1,3}\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?\d{1,3}\D{0,4}$"
 )
 
 _MAX_MARK_LENGTH = 28

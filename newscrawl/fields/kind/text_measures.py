@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.repeats import prose
+from newscrawl.text import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,11 +30,11 @@ _SENTENCE_ENDS = frozenset(
     ".!?\u2026\u3002\uff01\uff1f\u0964\u061f\u06d4\"'\u201d\u201c\u2019\u00bb\u300d)"
 )
 _DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d(?!\d)|[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]{4}"
-    r"|\b\d{1,2}[./-]\d{1,2}[./-]\d\d\b"
+    r"\d(?:(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d(?!\d)|(?<=\b\d)\d?[./-]\d{1,2}[./-]\d\d\b"
+    r"|(?<=[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f])[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]{3})"
 )
 _COPYRIGHT = re.compile(r"©|copyright|\(c\)", re.IGNORECASE)
-_PRICE = re.compile(r"[$\u00a3\u00a5\u20a0-\u20cf]\s?\d|\d\s?[$\u00a3\u00a5\u20a0-\u20cf]")
+_PRICE = re.compile(r"[$\u00a3\u00a5\u20a0-\u20cf](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
 
 
 class TextMeasures(NamedTuple):
@@ -114,9 +115,10 @@ def block_chars(document: Document) -> dict[int, float]:
 
 def dates_and_prices(rows: list[int], texts: list[str]) -> tuple[list[int], int]:
     """Return those of *rows* whose texts have a date, and the number of those with a price."""
-    prices = sum(_PRICE.search(texts[row]) is not None for row in rows)
-    dates = [row for row in rows if _DATE.search(texts[row]) and not _COPYRIGHT.search(texts[row])]
-    return dates, prices
+    numbers = [texts[row] for row in rows]
+    dates = [rows[place] for place in places_of(_DATE, numbers)]
+    dates = [row for row in dates if not _COPYRIGHT.search(texts[row])]
+    return dates, len(places_of(_PRICE, numbers))
 
 
 class ForestMeasures(NamedTuple):

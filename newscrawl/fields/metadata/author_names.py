@@ -161,15 +161,13 @@ def is_by(text: str) -> bool:
     """Return whether *text* only introduces a name: "By", "Author:"."""
     if len(text) > _MAX_BY + MAX_DATE:
         return False
-    text = text.strip().rstrip(":：")
+    text = text.strip().rstrip(":：").rstrip()
     if dated := AFTER_DATE.match(text):
         text = text[dated.end() :]
     if len(text) > _MAX_BY:
         return False
-    for introduced in (f"{text}: ", f"{text} X"):
-        if (label := BY.match(introduced)) and label.end() > len(text):
-            return True
-    return False
+    label = BY.match(f"{text}: X")
+    return label is not None and label.end() > len(text)
 
 
 def is_joint(text: str) -> bool:

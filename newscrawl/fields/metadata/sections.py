@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -42,7 +41,7 @@ _PARTS = re.compile(r"\s+[|·•:»–—-]+\s+|:\s+")
 _SEPARATORS = (",", ";", "|", "、", "，")
 # "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
 _MACHINE_TAG = re.compile(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
-# Elements of links to tags, parents and sections, by one of their classes.
+# Elements of links to tags, parents and sections, by one of their classes, with parts that these have.
 _MARKED = {
     "tags": re.compile(
         r"(?:[a-z_-]*[-_])?(?:tags|tag[-_]?(?:list|links)|keywords)(?:[-_](?:list|links|items|container|wrapper))?"
@@ -54,6 +53,11 @@ _MARKED = {
     "section": re.compile(
         r"cat-links|(?:entry|post|article|story)[-_](?:category|categories|section|kicker)"
     ),
+}
+_PARTS_OF_MARKS = {
+    "tags": ("tag", "keywords"),
+    "breadcrumbs": ("crumb",),
+    "section": ("cat-links", "categor", "section", "kicker"),
 }
 _SITE_PARTS = frozenset({"aside", "footer", "nav"})
 _MAX_LEVELS = 20
@@ -183,8 +187,10 @@ def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
 def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | None]]:
     """Yield text and address of the links in the first element with a class of *name*."""
     document, address_of = data.document, data.document.attributes["href"].get
-    for row, classes in document.attributes["class"].items():
-        if not _is_marked(classes, name) or not 0 < document.chars(row) <= _MAX_MARKED:
+    classes = document.attributes["class"]
+    for row in document.rows_named(_PARTS_OF_MARKS[name]):
+        is_marked = row in classes and _is_marked(classes[row], name)
+        if not is_marked or not 0 < document.chars(row) <= _MAX_MARKED:
             continue
         above = (document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS))
         links = rows_between(document.rows_of("a"), row, document.end[row])[:MAX_VALUES]
@@ -195,7 +201,6 @@ def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | 
             return
 
 
-@lru_cache(maxsize=4096)
 def _is_marked(classes: str, name: str) -> bool:
     return any(map(_MARKED[name].fullmatch, classes.lower().split()))
 

@@ -43,7 +43,7 @@ _HIGH_SIMILARITY = 0.8
 # Weighted characters: names of sites and sections are mostly shorter.
 _MIN_LENGTH = 15
 _HOST = re.compile(r"(?:[^/?#]*//)?([^/?#]*)")
-_HOME = re.compile(r"(?:(?:https?:)?//[^/]+)?/?(?:index\.\w+)?")
+_HOME = re.compile(r"(?:(?:https?:)?//[^/]++)?/?(?:index\.\w+)?")
 MAX_SITE_WORDS = 6
 # Characters.
 _MIN_PARAGRAPH = 100
@@ -200,15 +200,14 @@ def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[
     titles = {title.text for title in metadata.titles}
     parts = [split(title) for title in titles for split in (SEPARATOR.split, _AT_NAME.split)]
     ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
-    address_of = document.attributes["href"].get
+    addresses = document.attributes["href"]
+    home = {
+        address
+        for address in filter(_HOME.fullmatch, set(addresses.values()))
+        if address and (url is None or "//" not in address or _host(address) == _host(url))
+    }
     for row in document.rows_of("a"):
-        address = address_of(row)
-        if (
-            address
-            and _HOME.fullmatch(address)
-            and (url is None or "//" not in address or _host(address) == _host(url))
-            and document.chars(row) <= _MAX_SITE_LENGTH
-        ):
+        if addresses.get(row) in home and document.chars(row) <= _MAX_SITE_LENGTH:
             text = document.shown_text(row)
             if _normalized(text) in ends and weighted_length(text) <= _MAX_SITE_LENGTH:
                 yield text
