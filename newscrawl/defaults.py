@@ -54,6 +54,12 @@ DEFAULTS: dict[str, Any] = {
     # "article" returns newscrawl.Article, "fill" fills the fields of the spider's item, "zyte"
     # returns zyte_common_items.Article.
     "NEWSCRAWL_OUTPUT": "article",
+    # "auto" renders pages that show nothing without scripts in Chromium; needs scrapy-playwright.
+    "NEWSCRAWL_RENDER": "",
+    # Maximum number of pages of a site that a crawl renders: each takes seconds and 100 MB of memory.
+    "NEWSCRAWL_RENDER_PAGES": 100,
+    # Seconds after which a page is taken as it is: its requests wait for the delay of their site.
+    "NEWSCRAWL_RENDER_TIMEOUT": 30.0,
     # Remove the page from the item: it is about a hundred times as large as the article.
     "NEWSCRAWL_REMOVE_HTML": True,
     # Earliest publication: a day, a time, or an age ("24h", "7d"). Undated articles are dropped.

@@ -161,6 +161,8 @@ class Article:
     kind: ArticleKind = "article"
     #: True if the page shows only a part of the article, None if unknown
     paywalled: bool | None = None
+    #: True if a browser has rendered the page (``NEWSCRAWL_RENDER``)
+    rendered: bool = False
     #: False if a style sheet was missing, None if styles were not used
     style_complete: bool | None = None
     #: number of pages of the story that ``body`` has the text of

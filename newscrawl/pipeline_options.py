@@ -70,6 +70,10 @@ class PipelineOptions:
         _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise SettingError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
+        rendering = setting(settings, "NEWSCRAWL_RENDER")
+        _check("NEWSCRAWL_RENDER", [rendering], ("", "auto"))
+        if rendering and find_spec("scrapy_playwright") is None:
+            raise SettingError('NEWSCRAWL_RENDER: "auto" requires: pip install "newscrawl[render]"')
         _check_feeds(settings)
         computed = {
             "field_converters": field_converters(settings),

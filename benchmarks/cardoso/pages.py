@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from newscrawl.lab.corpora.chromium import executable
+from newscrawl.crawl.page_rendering import find_chromium
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,7 +148,7 @@ NOTES: Mapping[str, str] = {
 
 def machine(load: float) -> str:
     """Return versions and load; *load* is the load average at the start of the measurement."""
-    browser = executable()
+    browser = find_chromium()
     versions = [f"CPython {platform.python_version()}", f"lxml {version('lxml')}"]
     if browser is not None:
         done = subprocess.run([browser, "--version"], capture_output=True, text=True, check=True)

@@ -63,6 +63,7 @@ ARTICLE_COLUMNS: dict[str, Any] = {
     "breadcrumbs": pa.list_(_struct("name", "url")),
     "kind": pa.string(),
     "paywalled": pa.bool_(),
+    "rendered": pa.bool_(),
     "pages": pa.int32(),
     "next_pages": pa.list_(pa.string()),
     "style_complete": pa.bool_(),

@@ -15,12 +15,13 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.page_download import download_page
+from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.defaults import setting
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.extraction.story_pages import join_pages
-from newscrawl.fields.kind.barriers import BARRIERS
+from newscrawl.fields.kind.barriers import BARRIERS, NEEDS_JS
 from newscrawl.items import Article, PageItem, instant
 from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipeline_options import (
@@ -97,6 +98,7 @@ class NewsExtractPipeline:
         self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
         self._joins_pages = setting(crawler.settings, "NEWSCRAWL_JOIN_PAGES")
+        self._renderer = PageRenderer.for_crawler(crawler)
         self._sheets: SheetFetcher | None = None
         options = self._options
         self._filler = ItemFiller(options.fields, options.field_converters, options.body_formats)
@@ -148,7 +150,7 @@ class NewsExtractPipeline:
         article: Article | None = None
         dropped: PageDropped | None
         try:
-            article, digest = await self._call_worker(page)
+            article, digest = await self._extract_or_render(page)
             joined, failed = list[str](), list[str]()
             if article.next_pages and self._joins_pages:
                 joined = await join_pages(article, partial(self._read_further_page, page, failed))
@@ -160,6 +162,15 @@ class NewsExtractPipeline:
             dropped = ExtractionFailed(page, error)
         self._count(page, article, dropped)
         return article, dropped
+
+    async def _extract_or_render(self, page: PageItem) -> tuple[Article, bytes]:
+        """Return the article of *page*, rendered if it needs scripts, and the hash of its body."""
+        article, digest = await self._call_worker(page)
+        needs_js = article.evidence["kind"].source == NEEDS_JS
+        if needs_js and (shown := await self._renderer.render(page)):
+            article, digest = await self._call_worker(shown)
+            article.rendered = True
+        return article, digest
 
     async def _call_worker(self, page: PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body. Raises ``WorkerError``."""
@@ -200,7 +211,7 @@ class NewsExtractPipeline:
             following = replace(
                 page, url=response.url, html=response.body, encoding=charset, stylesheets=[]
             )
-            article, _ = await self._call_worker(following)
+            article, _ = await self._extract_or_render(following)
             barrier = article.evidence["kind"].source
             reason = barrier if barrier in BARRIERS else None
         except Exception as error:  # noqa: BLE001  # any middleware's

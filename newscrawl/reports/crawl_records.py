@@ -27,7 +27,7 @@ CRAWL_GAP = 3600.0
 """Seconds between two articles of a feed from which they belong to different crawls."""
 _COLUMNS = ("url", "title", "kind", "date", "fetched_at", "evidence", "body", "authors", "cluster")
 _KNOWN = frozenset({"dropped/known", "dropped/unchanged", "failed/duplicate"})
-_NO_RESULTS = frozenset({"discovered", "left_out", "not_due", "skipped", "undated"})
+_NO_RESULTS = frozenset({"discovered", "left_out", "not_due", "rendering", "skipped", "undated"})
 _SQLITE = b"SQLite format 3\0"
 
 

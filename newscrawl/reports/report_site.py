@@ -32,7 +32,7 @@ _COLUMNS = (
     "Found", "Fetched", "Articles", "Failed", "Dropped", "Median latency (ms)",
     "90 % latency (ms)", "Confidence",
 )  # fmt: skip
-_OUTCOMES = ("dropped", "failed", "skipped")
+_OUTCOMES = ("dropped", "failed", "skipped", "rendering")
 
 
 def write_report(crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm], folder: Path) -> None:

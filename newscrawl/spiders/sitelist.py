@@ -25,13 +25,15 @@ from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
 from newscrawl.crawl.history.source_history import Pause
+from newscrawl.crawl.network.response_copy import copy_response
 from newscrawl.crawl.page_download import download_copy, download_page, header_hints
+from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset, is_binary
-from newscrawl.fields.kind.barriers import gate_of
+from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
 from newscrawl.items import Article, PageItem
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.pipeline_options import PAGE_TASK
@@ -103,6 +105,7 @@ class SitelistSpider(Spider):
             self.logger.info("Shard %s: %d of %d sites", self.shard, len(self.sites), len(listed))
         self.pool = WorkerPool.for_crawler(self.crawler)
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
+        self.renderer = PageRenderer.for_crawler(self.crawler)
         self.site_stats = SiteStats(self.crawler.stats)
         self.emits_deleted = setting(settings, "NEWSCRAWL_DELETED")
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
@@ -388,11 +391,7 @@ class SitelistSpider(Spider):
             return await self._replace(plan, target, reason, response.request)
         if target.certain or target.is_revisit:
             return self._accept(plan, target, response)
-        task = "newscrawl.crawl.discovery.page_links:read_page"
-        # Reading the links takes as long as an extraction.
-        links = {"limit": self.max_links, "index_only": target.role == "article"}
-        options = {"encoding": _charset(response), **links, **self.window}
-        page = await self._parse_in_worker(task, plan, response, **options)
+        page, response = await self._read_links(plan, target, response)
         item = None
         if page["barrier"] and target.role == "section":
             self._record_failure(plan, target, page["barrier"], response.request)
@@ -406,6 +405,25 @@ class SitelistSpider(Spider):
             item = await self._accept_section(plan, target, response)
         await self._follow_links(plan, target, response, page)
         return item
+
+    async def _read_links(
+        self, plan: SitePlan, target: Target, response: Response
+    ) -> tuple[dict[str, Any], Response]:
+        """Return the kind and the links of a page, and the page; a section is rendered if needed."""
+        task = "newscrawl.crawl.discovery.page_links:read_page"
+        # Reading the links takes as long as an extraction.
+        links = {"limit": self.max_links, "index_only": target.role == "article"}
+        options = {"encoding": _charset(response), **links, **self.window}
+        page = await self._parse_in_worker(task, plan, response, **options)
+        if page["barrier"] == NEEDS_JS and target.role == "section":
+            sent = PageItem(response.url, response.body, _charset(response), site=plan.site.key)
+            if not page["articles"] and (shown := await self.renderer.render(sent)):
+                # Without validators: the page as sent stays the same when there are new links.
+                response = copy_response(response, body=shown.html, headers={})
+                options["encoding"] = shown.encoding
+                page = await self._parse_in_worker(task, plan, response, **options)
+            page["barrier"] = None if page["articles"] else page["barrier"]
+        return page, response
 
     def _rejection(self, plan: SitePlan, target: Target, response: Response) -> str | None:
         if not isinstance(response, HtmlResponse):

@@ -46,7 +46,7 @@ NOT_RUN = {
     r"import (ray|Client)\b": "needs a cluster of Ray or Dask",
     r"s3://|gs://|postgresql://|AWS_|GCS_": "needs a cloud service or database; tests/sinks",
     r"NEWSCRAWL_PROXIES": "needs proxies; test_proxy_list.py has some",
-    r"playwright": "needs Chromium; test_plugins.py renders pages",
+    r"playwright|NEWSCRAWL_RENDER": "needs Chromium; test_rendering.py renders pages",
     r"ZYTE_API": "needs an account",
     r"@handle_urls": "web_poet loads public suffixes from the internet; test_poet.py has page objects",
 }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.lab.corpora.chromium import executable, missing
+from newscrawl.crawl.page_rendering import find_chromium
+from newscrawl.lab.corpora.chromium import missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ def browse(
         dialog.dismiss()
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=list(_ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=list(_ARGUMENTS))
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.on("console", lambda message: messages.append(message.text))
         page.on("pageerror", lambda error: messages.append(str(error)))

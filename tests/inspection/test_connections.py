@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from newscrawl.crawl.page_rendering import find_chromium
 from newscrawl.inspection.inspect_page import inspect_page
-from newscrawl.lab.corpora.chromium import executable
 from tests.helpers.browser import needs_chromium
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def predicting_browser(profile: Path) -> Iterator[Page]:
     arguments.append("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(
-            profile, executable_path=executable(), args=arguments
+            profile, executable_path=find_chromium(), args=arguments
         )
         yield context.new_page()
         context.close()

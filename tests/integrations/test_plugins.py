@@ -10,6 +10,7 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from newscrawl.addon import HTTP_HANDLER
+from newscrawl.crawl.page_rendering import find_chromium
 from newscrawl.lab.corpora import chromium
 from newscrawl.samples import SampleSites, expected_pages
 from tests.conftest import skip_missing
@@ -97,7 +98,7 @@ def test_playwright(tmp_path: Path, rendered: bool):
     if reason := chromium.missing():
         skip_missing(reason)
     handler = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
-    launch = {"executable_path": chromium.executable(), "args": ["--no-sandbox"]}
+    launch = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
     with serve_pages({"/1.html": SCRIPTED.format(page=pages.article_page(1)).encode()}) as server:
         crawl = run_spider(
             tmp_path,

@@ -6,7 +6,9 @@ from newscrawl.items import Article
 from newscrawl.sinks.opensearch import _ARTICLES
 
 #: fields whose type OpenSearch chooses by their values
-DYNAMIC = {"breadcrumbs", "date_raw", "image", "pages", "paywalled", "style_complete"}
+DYNAMIC = {
+    "breadcrumbs", "date_raw", "image", "pages", "paywalled", "rendered", "style_complete"
+}  # fmt: skip
 
 
 def test_each_field_is_mapped_or_dynamic():

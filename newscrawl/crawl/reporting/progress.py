@@ -153,7 +153,9 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
         # Missing feeds and sitemaps are normal, unless nothing was found.
         found = counts["discovered"] and not failed_reason(counts)
         discovery = () if found else ("discovery_failed",)
-        reasons = (_reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY, *discovery))
+        reasons = (
+            _reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY, *discovery, "rendering")
+        )
         table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
     return table
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Barrier = Literal["challenge", "consent", "login", "needs_js"]
 """Kind of page in place of a story."""
 BARRIERS: Final[frozenset[str]] = frozenset(get_args(Barrier))
+NEEDS_JS: Final = "needs_js"
 BARRIER_CONFIDENCE: Final = 0.9
 """Confidence that a page with such evidence is no article; set by hand."""
 
@@ -136,7 +137,7 @@ def find_barrier(
     if is_form and _PASSWORD.search(source) and _shows_input(document):
         return "login"
     is_empty = prose <= _MAX_EMPTY and not has_text
-    return "needs_js" if is_empty and _is_empty_app(document) else None
+    return NEEDS_JS if is_empty and _is_empty_app(document) else None
 
 
 def is_challenge(headers: Mapping[str, object], body: bytes) -> bool:

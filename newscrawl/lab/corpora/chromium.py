@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
 from lxml import etree
 
+from newscrawl.crawl.page_rendering import CHROMIUM, find_chromium
 from newscrawl.document.document import TEXT
 from newscrawl.optional import MissingPackageError, require
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 NUMBER = "data-nc"
 """Attribute with the row of an element, which aligns the two trees."""
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
 # A headless browser has no mouse: set "hover: hover" (2) and "pointer: fine" (4).
 _SETTINGS = (
     "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4,"
@@ -49,17 +48,12 @@ _DOCTYPE = re.compile(
 )
 
 
-def executable() -> str | None:
-    """Return the path of an installed Chromium, None if there is none."""
-    return next(filter(None, map(shutil.which, _NAMES)), None)
-
-
 def missing() -> str | None:
     """Return the reason why Chromium cannot be used on this machine, None if it can."""
     if importlib.util.find_spec("playwright") is None:
         return "playwright is not installed: pip install 'newscrawl[browser]'"
-    if executable() is None:
-        return f"no Chromium on this machine ({', '.join(_NAMES)}): apt-get install chromium"
+    if find_chromium() is None:
+        return f"no Chromium on this machine ({', '.join(CHROMIUM)}): apt-get install chromium"
     return None
 
 
@@ -93,7 +87,7 @@ async def browser_context(*, images: bool = False) -> AsyncIterator[BrowserConte
 
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=executable(),
+            executable_path=find_chromium(),
             headless=True,
             args=[*_ARGUMENTS, f"--blink-settings={_SETTINGS}{str(images).lower()}"],
         )
