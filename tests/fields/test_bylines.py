@@ -73,6 +73,12 @@ def test_reads_bylines(byline: str, source: str):
         "<p>By then the bridge was closed.</p>",
         "<p class=author>By</p>",
         "<p class=authority>Town Hall</p>",
+        "<h2>Posts by Category</h2>",
+        "<a href=/rowing/teams/port-angels>Angels</a>",
+        "<a href=/users/clippings/add?id=3>Clip</a>",
+        "<span class=byline>Publicerad:</span> 2019-10-07",
+        "<p class=byline>Sat, 20 Dec, 2025 - 06:36</p>",
+        "<p class=byline><b class=byline__category>Wellness &amp; Prevention</b></p>",
     ],
 )
 def test_other_texts_are_no_bylines(text: str):
@@ -130,6 +136,8 @@ def test_hostile_bylines_take_linear_time(unit: str):
         ("By Ada Meyer for The Port Gazette", ["Ada Meyer"]),
         ("By Ada Meyer – Transport Reporter", ["Ada Meyer"]),
         ("By Ada Meyer @adameyer", ["Ada Meyer"]),
+        ("By Ada Meyer -- Cable &amp; Port, 1/21/2008", ["Ada Meyer"]),
+        ("By Ada Meyer, Chief Technology Officer and Head of Port Labs", ["Ada Meyer"]),
         ("Von Montag bis Freitag", []),
     ],
 )

@@ -189,17 +189,6 @@ def test_confidence_falls_if_sources_disagree():
     assert confidence(text, modified=(new,)) == CONFIDENCE["disputed"]
 
 
-def test_confidence_falls_if_another_day_is_visible():
-    """Unless it is far from the title, or the day of the modification."""
-    assert CONFIDENCE["disputed"] < CONFIDENCE["contested"] < CONFIDENCE["single"]
-    both = (stated("json-ld", "2024-05-04"), stated("meta:date", "2024-05-04"))
-    assert confidence(*both, shown("2024-05-01", 3)) == CONFIDENCE["contested"]
-    assert confidence(both[0], shown("2024-05-07", 3)) == CONFIDENCE["contested"]
-    assert confidence(*both, shown("2024-05-01", 3, CLEAR_WEIGHT / 2)) == CONFIDENCE["agreed"]
-    update = stated("json-ld", "2024-05-01")
-    assert confidence(*both, shown("2024-05-01", 3), modified=(update,)) == CONFIDENCE["agreed"]
-
-
 def test_derives_the_zone_from_a_visible_time_with_zone():
     utc = stated("json-ld", "2023-12-20T01:00:21Z")
     eastern = DateEvidence(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from newscrawl.fields.metadata.metadata import Metadata
     from newscrawl.items import Day
 
-Support = Literal["agreed", "single", "text", "faint", "contested", "disputed"]
+Support = Literal["agreed", "single", "text", "faint", "disputed"]
 """Evidence for and against a date.
 
 The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL and visible text.
@@ -32,8 +32,6 @@ The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL a
 ``text``, ``faint``
     Only visible text gives the day: near the title (:data:`CLEAR_WEIGHT`), or uncertain or far
     from it.
-``contested``
-    Visible text near the title shows another day, which is not that of the modification.
 ``disputed``
     Two kinds agree on another day (possibly republished), or only visible text gives the day and
     it is that of the modification.
@@ -41,13 +39,12 @@ The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL a
 
 CONFIDENCE: dict[Support, float] = {
     "agreed": 0.99,
-    "single": 0.93,
-    "text": 0.91,
-    "contested": 0.86,
-    "disputed": 0.81,
-    "faint": 0.71,
+    "single": 0.96,
+    "text": 0.9,
+    "faint": 0.88,
+    "disputed": 0.77,
 }
-"""Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/dates.py``."""
+"""Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/confidences.py``."""
 
 # <time> and the URL may refer to another article, generic meta elements to an edit.
 _WEAK_SOURCES = frozenset({"time", "url", *(f"meta:{name}" for name in GENERIC_META)})
@@ -204,8 +201,6 @@ def _support(
     updates = {item.day for item in modified}
     if own == {TEXT_SOURCE}:
         return "disputed" if disputed or day in updates else "text" if day in visible else "faint"
-    if visible - updates - {day}:
-        return "contested"
     if len(own) > 1:
         return "agreed"
     return "disputed" if disputed else "single"

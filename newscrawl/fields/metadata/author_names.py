@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 _BYLINE = (
-    r"(?:(?:view all |all |an? )?(?:written|posted|published|reported|reporting|words|text|story|posts"
-    r"|articles?|created|updated|(?:posted|published) on .{5,40})\s+)?by(?:\s+|:\s*)"
+    r"(?:(?:view all |all |an? )?(?:written|posted|published|reported|reporting|words|text|story"
+    r"|articles?|created|updated|(?:posted|published) on .{5,40})\s+|(?:view )?all posts\s+)?by(?:\s+|:\s*)"
     # nouns before a colon
     r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
     r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författare|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
@@ -61,7 +61,7 @@ _SIGN = re.compile(
 )
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = re.compile(
-    r"\s[-–—]\s|[\s,|/](?i:photos?|fotos?|pictures?|bild(?:er)?|images?|video)(?:\s*:|\s(?:by|von|par|di|av|por)\s)"
+    r"\s[-–—]{1,2}\s|[\s,|/](?i:photos?|fotos?|pictures?|bild(?:er)?|images?|video)(?:\s*:|\s(?:by|von|par|di|av|por)\s)"
     r"|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])"
 )
 _BRACKETS = re.compile(r"[(（\[【](.+)[)）\]】]\s*=?")
@@ -74,10 +74,10 @@ _NOBODY = frozenset({
     "admin", "administrator", "webadmin", "webmaster", "author", "autor", "auteur", "unknown",
     "anonymous", "anonym", "guest", "null", "none", "undefined", "user", "root", "updated",
     "posted", "published", "editor", "writer", "by", "von", "par", "por", "share", "print",
-    "comments", "follow", "subscribe", "search", "menu", "login", "home", "news",
+    "comments", "follow", "subscribe", "search", "menu", "login", "home", "news", "sponsored", "email",
 })  # fmt: skip
 _LABEL = re.compile(
-    r"(?:view|read|about|follow|contact|visit|click|no author|last (?:updated|modified)|guest author|not specified)\b",
+    r"(?:view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified)\b",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -85,9 +85,10 @@ _ROLE = re.compile(
     r"|redakteur(?:in)?|korrespondent(?:in)?|journalist(?:in|e)|journaliste|rédact(?:eur|rice)|correspondante?"
     r"|envoyée? spéciale?|redactora?|periodista|corresponsal|giornalista|inviat[oa]|redattor[ei]|jornalista"
     r"|repórter|journalista|verslaggever|redacteur|correspondente?|reporterin|корреспондент|журналист"
-    r"|dziennikarz|muhabir|muhabiri)s?",
+    r"|dziennikarz|muhabir|muhabiri|officer)s?",
     re.IGNORECASE,
 )
+_POSITION = re.compile(r"(?:head|director|ceo|president|editor|founder) of\b", re.IGNORECASE)
 _HAN = re.compile(r"[\u4e00-\u9fff]+")
 _MAX_HAN = 5
 _PARTICLES = frozenset(
@@ -209,7 +210,8 @@ def _names(text: str) -> Iterator[str]:
 def is_role(text: str) -> bool:
     """Return whether *text* is the role of an author: "Transport Reporter"."""
     last = text.rpartition(" ")[2]
-    return _ROLE.fullmatch(last) is not None or _ROLE.fullmatch(text.partition(" ")[0]) is not None
+    words = last, text.partition(" ")[0]
+    return any(map(_ROLE.fullmatch, words)) or _POSITION.search(text) is not None
 
 
 def _split_at_blanks(text: str) -> list[str]:

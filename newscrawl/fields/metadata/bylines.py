@@ -52,7 +52,7 @@ _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 _AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 # Other parts of an author's box.
 _OTHER_PART = re.compile(
-    r"bio|desc|role|position|job|date|time|social|share|twitter|follow|caption|comment|related"
+    r"bio|categor|desc|role|position|job|date|time|social|share|twitter|follow|caption|comment|related"
 )
 _AUTHOR_PAGE = re.compile(
     r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter)[a-z]{0,3}(?:/|\.\w+\?|-)[^/?#]"
@@ -60,7 +60,7 @@ _AUTHOR_PAGE = re.compile(
 )
 _NO_PERSON = re.compile(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings|list|all)\b")
 # Pages of other people, too: the address must name the author.
-_PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)", re.IGNORECASE)
+_PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # "By", which is part of names in other languages.
 _LOCAL_BY = {
@@ -181,11 +181,19 @@ def _name(document: Document, position: int, text: str, *, after_by: bool) -> _N
     if any(name[0].islower() and (len(name) > _MAX_SIGN or name == found[0]) for name in found):
         return None  # a sentence: "Published by Port Games and released in May"
     names = [name for name in found if is_person(name) and label_of(name) != "modified"]
-    if not names:
+    if not names or _is_date_word(names[0], document.text[row], is_marked=source == "class"):
         return None
     parent = document.parent[row]
     markup = (document.tag[parent], document.attributes["class"].get(parent, ""))
     return _Name(position, source, markup, names)
+
+
+def _is_date_word(name: str, text: str, *, is_marked: bool) -> bool:
+    """Return whether a single word is part of a date or its label: "Sat, 20 Dec", "Publicerad"."""
+    if " " in name:
+        return False
+    is_dated = is_marked and name.isascii() and any(map(str.isdigit, text))
+    return is_dated or label_of(name) == "published"
 
 
 def _may_introduce(document: Document, row: int) -> bool:
@@ -254,5 +262,8 @@ def _is_author_page(address: str, text: str) -> bool:
         return False
     if _AUTHOR_PAGE.search(address.lower()):
         return True
-    page = _PERSON_PAGE.search(address)
-    return page is not None and any(word in page[1].lower() for word in _WORD.findall(text.lower()))
+    page = _PERSON_PAGE.search(address.lower())
+    names = _WORD.findall(text.lower())
+    if page is None or len(names) < 2:  # "Angels" is no name of "/teams/los-angeles-angels"
+        return page is not None and names == [re.split(r"[/?.]", page[1])[0]]
+    return any(word in page[1] for word in names)

@@ -91,14 +91,14 @@ CONFIDENCE = {
     "canonical_url": {"link": 0.95, "meta": 0.85},
     "language": {"article": 0.95, "html": 0.95, "meta": 0.85, "json-ld": 0.85},
     "authors": {
-        "json-ld": 0.91,
+        "json-ld": 0.93,
         "meta": 0.88,
-        "microdata": 0.7,
-        "rel": 0.9,
-        "byline": 0.81,
-        "link": 0.87,
-        "class": 0.76,
-        "site": 0.85,
+        "microdata": 0.74,
+        "rel": 0.87,
+        "byline": 0.78,
+        "link": 0.92,
+        "class": 0.78,
+        "site": 0.87,
     },
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
     "site_name": {"json-ld": 0.93, "meta": 0.95, "title": 0.95},
@@ -114,7 +114,7 @@ CONFIDENCE = {
     "image": {"json-ld": 0.95, "meta": 0.93, "microdata": 0.85},
     "breadcrumbs": {"json-ld": 0.95, "microdata": 0.9, "links": 0.85},
 }
-"""Confidence by field and kind of source: measured for authors, set by hand for the others."""
+"""Confidence by field and kind of source: for authors the rates of ``benchmarks/confidences.py``, others are set by hand."""
 
 _AUTHOR_META = (
     "author", "article:author", "article:author_name", "parsely-author", "sailthru.author",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
-from newscrawl.fields.titles.title import CONFIDENCE, MAX_SITE_WORDS, SEPARATOR, Headline
+from newscrawl.fields.titles.title import MAX_SITE_WORDS, SEPARATOR, Headline
 from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES, TitleCandidates
 from newscrawl.items import Evidence
 from newscrawl.text import words
@@ -27,6 +27,12 @@ MIN_PROBABILITY_SHARED = 0.2
 """The same if content and candidate have at least :data:`MIN_SHARE` of the stated title's words."""
 
 MIN_SHARE = 0.7
+
+STATED_CONFIDENCE = {True: 0.6, False: 0.33}
+"""Accuracy of stated titles where no candidate is probable: of metadata, of the ``title`` element.
+
+The rates of ``benchmarks/confidences.py``.
+"""
 
 
 def load_title_model(folder: Path | None = None) -> Model:
@@ -110,7 +116,7 @@ def _stated(candidates: TitleCandidates) -> Headline | None:
     for source, text in candidates.stated.items():
         known = source != "title"
         shown = text if known else _without_unknown_site(text, set(candidates.content_words))
-        return Headline(shown, Evidence(source, CONFIDENCE["stated"]))
+        return Headline(shown, Evidence(source, STATED_CONFIDENCE[known]))
     return None
 
 
