@@ -91,8 +91,8 @@ DEFAULTS: dict[str, Any] = {
     # URL that alarms are sent to by POST, as JSON. "" sends none.
     "NEWSCRAWL_ALARM_WEBHOOK": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
-    # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the
-    # threshold that the sketch was tuned for.
+    # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the tuned
+    # threshold.
     "NEWSCRAWL_NEARDUP_CONTAINMENT": 0.0,
     # True drops all but the first article of a cluster, with any details that a copy adds.
     "NEWSCRAWL_NEARDUP_DROP": False,
@@ -100,9 +100,6 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_NEARDUP_ENABLED": True,
     # Path of the index file, which later crawls extend. "" keeps the index in memory.
     "NEWSCRAWL_NEARDUP_INDEX": "newscrawl-neardup.sqlite",
-    # "fracminhash" is tuned for copied, shortened and edited news; "spotsigs" is the published
-    # method of that name.
-    "NEWSCRAWL_NEARDUP_SKETCH": "fracminhash",
     # Hours between the publication of two articles that are compared. Copies of agency stories
     # appear within 30 hours. 0 compares all articles.
     "NEWSCRAWL_NEARDUP_WINDOW": 72.0,

@@ -163,16 +163,14 @@ def _confidence(kind: str, text: str) -> float:
 
 def neardup_options(settings: BaseSettings) -> Options:
     """Return the near-duplicate options in *settings*; raise ``ValueError`` if invalid."""
-    from newscrawl.neardup.near_duplicate_options import Options, SketchName  # noqa: PLC0415  # numpy
+    from newscrawl.neardup.near_duplicate_options import Options  # noqa: PLC0415  # numpy
 
-    sketch = setting(settings, "NEWSCRAWL_NEARDUP_SKETCH")
-    _check("NEWSCRAWL_NEARDUP_SKETCH", [sketch], get_args(SketchName))
     hours = setting(settings, "NEWSCRAWL_NEARDUP_WINDOW")
     containment = setting(settings, "NEWSCRAWL_NEARDUP_CONTAINMENT")
     changes = {"containment": containment} if containment else {}
     try:
         window = timedelta(hours=hours) if hours else None
-        return Options.of(sketch, window=window, **changes)
+        return Options(window=window, **changes)
     except (OverflowError, ValueError) as error:
         raise SettingError(f"NEWSCRAWL_NEARDUP_*: {error}") from error
 

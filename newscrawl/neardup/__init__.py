@@ -6,7 +6,7 @@ collection.
 
 from newscrawl.neardup.database import NearDuplicateIndexError
 from newscrawl.neardup.index import Index
-from newscrawl.neardup.near_duplicate_options import Options, SketchName
+from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.story import Story, Verdict
 
-__all__ = ["Index", "NearDuplicateIndexError", "Options", "SketchName", "Story", "Verdict"]
+__all__ = ["Index", "NearDuplicateIndexError", "Options", "Story", "Verdict"]

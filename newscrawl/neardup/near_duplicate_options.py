@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, Literal
-
-SketchName = Literal["fracminhash", "spotsigs"]
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """Parameters of sketches, comparison and clustering.
 
-    The first five are fixed when an index is created; the others may change each time it is opened.
+    The first four are fixed when an index is created; the others may change each time it is opened.
     """
 
-    #: ``fracminhash``: word shingles; ``spotsigs``: shingles at stop words (Theobald et al. 2008)
-    sketch: SketchName = "fracminhash"
     #: words per shingle; characters in scripts without spaces
     shingle: int = 3
     #: one in ``scale`` hashes of the longest texts is kept; a power of two
@@ -58,8 +53,6 @@ class Options:
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` for invalid parameters."""
-        if self.sketch not in {"fracminhash", "spotsigs"}:
-            raise ValueError(f"unknown sketch {self.sketch!r}: fracminhash or spotsigs")
         if self.scale < 1 or self.scale & (self.scale - 1):
             raise ValueError(f"scale must be a power of two, not {self.scale}")
         for name in ("shingle", "full_limit", "min_shared"):
@@ -74,7 +67,7 @@ class Options:
     @property
     def fingerprint(self) -> str:
         """Identifier of the sketch parameters; only sketches with the same one are comparable."""
-        return f"{self.sketch} {self.shingle} 1/{self.scale} {self.full_limit} {self.seed}"
+        return f"fracminhash {self.shingle} 1/{self.scale} {self.full_limit} {self.seed}"
 
     @property
     def within_site(self) -> Options:
@@ -90,15 +83,3 @@ class Options:
             short_containment=self.short_containment / 2,
             jaccard=self.jaccard / 2,
         )
-
-    @classmethod
-    def of(cls, sketch: SketchName = "fracminhash", **changes: Any) -> Options:
-        """Return the options tuned for *sketch*, with *changes*."""
-        return cls(sketch=sketch, **{**TUNED[sketch], **changes})
-
-
-TUNED: dict[SketchName, dict[str, Any]] = {
-    "fracminhash": {},
-    "spotsigs": {"containment": 0.34, "jaccard": 0.08, "scale": 1},
-}
-"""Options of a sketch that differ from the defaults."""

@@ -17,7 +17,7 @@ import numpy as np
 from newscrawl.text import folded, folded_words, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -43,19 +43,6 @@ _DETAIL: Final = re.compile(
 _SENTENCE_MARKS: Final = frozenset('.!?…:;\n"„“”«»')
 NO_DETAILS: Final[NDArray[np.uint16]] = np.empty(0, np.uint16)
 _NUMBER_SEPARATORS: Final = str.maketrans("", "", ".,:'’/-")
-
-ANTECEDENTS: Final = frozenset(
-    {"a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "did", "does"}
-    | {"have", "has", "had", "can", "will", "said"}
-)
-"""Stop words that begin a spot signature."""
-
-CHAIN_LENGTH: Final = 2
-"""Words of a spot signature after its antecedent."""
-
-_STOP_WORDS: Final = ANTECEDENTS | {
-    *("of", "to", "in", "and", "or", "for", "on", "at", "by", "with", "from", "as", "it")
-}
 
 
 def story_words(text: str) -> list[str]:
@@ -128,24 +115,6 @@ def _is_inside_sentence(text: str, start: int) -> bool:
 
 def _detail_hash(word: str) -> int:
     return crc32(word.encode("utf-8", "surrogatepass")) & 0xFFFF
-
-
-def spot_signatures(words: Sequence[str]) -> Iterator[str]:
-    """Yield the spot signatures of a text: an antecedent and the next words of content.
-
-    Spot signatures ignore boilerplate, as menus and lists have no stop words, in languages with known
-    stop words (SpotSigs: Theobald, Siddharth, Paepcke 2008, section 3).
-    """
-    content: list[str] = []
-    antecedents = []
-    for word in words:
-        if word not in _STOP_WORDS:
-            content.append(word)
-        elif word in ANTECEDENTS:
-            antecedents.append((word, len(content)))
-    for word, start in antecedents:
-        if start + CHAIN_LENGTH <= len(content):
-            yield " ".join((word, *content[start : start + CHAIN_LENGTH]))
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

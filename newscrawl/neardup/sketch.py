@@ -19,7 +19,6 @@ from newscrawl.neardup.shingles import (
     is_among,
     mix,
     shingle_hashes,
-    spot_signatures,
     story_words,
 )
 
@@ -115,20 +114,14 @@ def sketch(text: str, options: Options) -> Sketch:
     """Return the sketch of *text*: all hashes of a short text, a fraction of those of a long one."""
     text = text[:MAX_TEXT_LENGTH]
     words = story_words(text)
-    if options.sketch == "spotsigs":
-        hashes, opening = (
-            shingle_hashes(list(spot_signatures(part)), 1, options.seed)
-            for part in (words, words[:OPENING_LENGTH])
-        )
-    else:
-        hashes = shingle_hashes(words, options.shingle, options.seed)
-        opening = hashes[:OPENING_LENGTH]
+    hashes = shingle_hashes(words, options.shingle, options.seed)
+    opening = hashes[:OPENING_LENGTH]
+    opening = distinct(opening[opening < 2**32 // options.scale])
     scale = 1
     while scale < options.scale and hashes.size > options.full_limit * scale:
         scale *= 2
     if scale > 1:
         hashes = hashes[hashes < 2**32 // scale]
-    opening = distinct(opening[opening < 2**32 // options.scale])
     details = detail_hashes(text, len(words))
     return Sketch(distinct(hashes), scale, len(words), *details, opening)
 

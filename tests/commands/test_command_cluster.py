@@ -237,7 +237,7 @@ def test_uses_settings_of_the_pipeline(tmp_path: Path) -> None:
         (["broken.parquet"], 1, "broken.parquet"),
         (["feed.jsonl", "--articles", "no/folder.jsonl"], 1, "no/folder.jsonl"),
         (["feed.jsonl", "--sort", "--two-pass"], 2, "--two-pass"),
-        (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], 2, "NEWSCRAWL_NEARDUP_SKETCH"),
+        (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], 2, "NEWSCRAWL_NEARDUP_"),
     ],
 )
 def test_rejects_wrong_usage(tmp_path: Path, args: list[str], code: int, message: str) -> None:

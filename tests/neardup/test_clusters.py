@@ -32,7 +32,7 @@ def story(near: int, members: int, *, related: bool = False) -> NewStory:
         members=lambda cluster: [cluster + n for n in range(members)],
         is_linked=lambda _a, _b: True,
         is_related=lambda _a, _b: related,
-        options=Options.of("fracminhash"),
+        options=Options(),
     )
 
 
@@ -62,7 +62,7 @@ def test_does_not_join_its_own_cluster_twice():
     assert story(3, 4).joined(int(str(OWN))) == [OWN]
 
 
-OPTIONS = Options.of("fracminhash")
+OPTIONS = Options()
 
 
 def matching(

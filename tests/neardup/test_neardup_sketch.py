@@ -13,7 +13,6 @@ from newscrawl.neardup import Options, shingles
 from newscrawl.neardup.shingles import (
     MAX_TEXT_LENGTH,
     folded_text,
-    spot_signatures,
     story_words,
 )
 from newscrawl.neardup.sketch import Sketch, match, sketch
@@ -59,14 +58,6 @@ def test_folds_slow_characters_in_bounded_pieces(
     assert sketch(text, Options()).hashes.size <= 2
     assert max(pieces) <= 1024
     assert sum(pieces) <= MAX_TEXT_LENGTH
-
-
-def test_spot_signatures() -> None:
-    """A stop word and the next two content words."""
-    text = "At a rally to kick off the weeklong campaign for the ports he said the end is near"
-    assert list(spot_signatures(text.lower().split())) == [
-        "a rally kick", "the weeklong campaign", "the ports he", "said end near", "the end near",
-    ]  # fmt: skip
 
 
 def test_compares_read_only_arrays() -> None:

@@ -117,20 +117,7 @@ def test_more_copies_than_are_compared_join():
     assert found[-1].size == 600
 
 
-def test_spotsigs_ignores_menus():
-    text = " ".join(
-        f"The {one} was a {other} and the {third} is {one}"
-        for one, other, third in zip(words(60), words(60, 1), words(60, 2), strict=True)
-    )
-    with Index(None, Options.of("spotsigs")) as index:
-        first = index.add(story("https://a.test/1", text))
-        copy = index.add(story("https://b.test/1", "Menu Home Sport " + text))
-    assert copy.cluster == first.cluster
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"scale": 3}, {"shingle": 0}, {"containment": 2.0}, {"sketch": "simhash"}]
-)
+@pytest.mark.parametrize("wrong", [{"scale": 3}, {"shingle": 0}, {"containment": 2.0}])
 def test_rejects_invalid_options(wrong: dict[str, object]):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Options(**wrong)

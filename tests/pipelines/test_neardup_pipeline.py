@@ -186,14 +186,14 @@ def test_setting_disables_pipeline() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("SKETCH", "simhash"), ("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)],
+    [("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)],
 )
 def test_rejects_invalid_settings(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="NEWSCRAWL_NEARDUP_"):
         process(**{f"NEWSCRAWL_NEARDUP_{name}": value})
 
 
-def test_applies_window_threshold_and_sketch() -> None:
+def test_applies_window_and_threshold() -> None:
     dated = [article(page) for page in WIRE]
     dated[1].date = dated[0].date + timedelta(days=30)
     far, _ = process(*dated[:2])
@@ -202,8 +202,6 @@ def test_applies_window_threshold_and_sketch() -> None:
     assert [item.cluster["size"] for item in near] == [1, 2]
     strict, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_CONTAINMENT=1)
     assert [item.cluster["size"] for item in strict] == [1, 1, 1]
-    spots, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_SKETCH="spotsigs")
-    assert [item.cluster["size"] for item in spots] == [1, 2, 3]
 
 
 def test_rejects_file_of_other_program(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def test_rejects_missing_feeds_and_existing_outputs(
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-s", "NEWSCRAWL_NEARDUP_SKETCH=simhash"], "NEWSCRAWL_NEARDUP_SKETCH"),
+        (["-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], "NEWSCRAWL_NEARDUP_"),
         (["-s", "NEWSCRAWL_NEARDUP_WINDOW"], "NAME=VALUE"),
         ([], "Java 17"),
     ],

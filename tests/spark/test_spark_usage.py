@@ -15,7 +15,7 @@ from tests.helpers.spark_cluster import require_spark
         (["extract", "a.warc", "out", "--split", "0"], "--split"),
         (["extract", "out", "--cc-news", "yesterday"], "--cc-news: Invalid isoformat"),
         (["run", "a.warc", "out", "-s", "NEWSCRAWL_KEEP=x"], "NEWSCRAWL_KEEP"),
-        (["run", "a.warc", "out", "-s", "NEWSCRAWL_NEARDUP_SKETCH=x"], "NEWSCRAWL_NEARDUP_SKETCH"),
+        (["run", "a.warc", "out", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], "NEWSCRAWL_NEARDUP_"),
     ],
 )
 def test_rejects_wrong_usage(
