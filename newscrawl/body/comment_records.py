@@ -22,18 +22,11 @@ _DATE = re.compile(
     r"\d(?:[^\d\0]{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d[^\d\0]{1,3}+\d"
     r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"
 )
-# "Ago" in many languages: words, then parts of words.
-_AGO_WORDS = ("ago", "vor", "il y a", "hace", "há", "fa")
-_AGO_PARTS = (
-    "geleden", "назад", "temu", "önce", "trước", "siden", "sedan", "前", "전", "منذ", "לפני", "पहले"
-)  # fmt: skip
-# Each alternative starts with a letter, for speed.
+# "Ago" in many languages: words, then parts of words. Each alternative starts with a letter, for speed.
 _AGO = re.compile(
-    "|".join((
-        *(rf"{words}\b(?<=\b{words})" for words in _AGO_WORDS),
-        *(part.replace("전", r"전(?![^\0])") for part in _AGO_PARTS),
-    ))
-)  # fmt: skip
+    r"ago\b(?<=\bago)|vor\b(?<=\bvor)|il y a\b(?<=\bil y a)|hace\b(?<=\bhace)|há\b(?<=\bhá)|fa\b(?<=\bfa)"
+    r"|geleden|назад|temu|önce|trước|siden|sedan|前|전(?![^\0])|منذ|לפני|पहले"
+)
 # Start of "Reply" in many languages, in lower case and without spaces, with a pattern of the rest.
 _REPLIES = dict.fromkeys((
     "respondre", "répondre", "contestar", "rispondi", "răspunde",

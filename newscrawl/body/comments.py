@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
 
 # Words in the markup of many systems, none of which is named here.
-# Words and headings are by their beginning, with a pattern of the rest.
+# They are by their beginning, with a pattern of the rest.
 _NAMES = {
     "comment": "(?!ary|ator|ed)", "kommentar": "", "komentar": "", "coment": "[aá]ri",
     "reacties": r"\b", "talkback": "", "guestbook": "", "leser": "(?:brief|meinung|post)",
@@ -43,17 +43,12 @@ _STATE = re.compile(
 # Classes of a WordPress post, which also has its categories and tags as classes.
 _POST = frozenset({"hentry", "type-post"})
 # Headings of comment sections, in lower case.
-_HEADINGS = dict.fromkeys((
-    "kommenta", "commentaire", "comentari", "comentário",
-    "reacties", "komenta", "комментари", "коментар", "каментар", "обсужден", "σχόλι", "yorum",
-    "hozzászól", "komentář", "diskus", "debat", "bình luận", "maoni", "コメント", "评论", "評論",
-    "留言", "跟贴", "讨论", "討論", "議論", "댓글", "تعليق", "نظرات", "تبصر", "תגובות", "टिप्पणि", "प्रतिक्रिया", "चर्चा",
-    "মন্তব্য", "கருத்து", "ความคิดเห็น", "discuss", "réactions", "talkback",
-), "") | {
-    "comment": r"(?<=\bcomment)s?\b", "commenti": r"\b", "komen": r"\b",
-    "replies": r"\b(?<=\breplies)",
-}  # fmt: skip
-_HEADING = re.compile("|".join(re.escape(start) + rest for start, rest in _HEADINGS.items()))
+_HEADING = re.compile(
+    r"kommenta|commentaire|comentari|comentário|reacties|komenta|комментари|коментар|каментар|обсужден"
+    r"|σχόλι|yorum|hozzászól|komentář|diskus|debat|bình luận|maoni|コメント|评论|評論|留言|跟贴|讨论|討論"
+    r"|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा|মন্তব্য|கருத்து|ความคิดเห็น|discuss|réactions|talkback"
+    r"|comment(?<=\bcomment)s?\b|commenti\b|komen\b|replies\b(?<=\breplies)"
+)
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
