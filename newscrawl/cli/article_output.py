@@ -15,8 +15,6 @@ from newscrawl.cli.shared_options import suffix_of
 from newscrawl.items import Article
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from newscrawl.exporters.text_feeds import SafeCsvItemExporter
 
 FORMATS: Final = (
@@ -81,12 +79,7 @@ class ArticleOutput:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is None:
             return
         if self._table:

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from scrapy import Request, Spider
 from scrapy.http import Response  # noqa: TC002  # scrapy-poet reads the annotation
 
-from newscrawl import clock
 from newscrawl.cli.crawl_process import NO_OUTPUT, failure_message, run_spider
 from newscrawl.cli.page_sources import SourceError, check_html
 from newscrawl.cli.shared_options import report
-from newscrawl.crawl.page_download import download_page
+from newscrawl.crawl.page_download import download_page, page_of
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
-from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.story_pages import join_pages
-from newscrawl.items import PageItem
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
     from twisted.python.failure import Failure
 
-    from newscrawl.items import Article
+    from newscrawl.items import Article, PageItem
 
 _DOWNLOAD_SETTINGS: Final = {"DOWNLOAD_MAXSIZE": MAX_PAGE_BYTES, "ROBOTSTXT_OBEY": True}
 
@@ -92,9 +89,7 @@ class PageSpider(Spider):
 
     async def _article(self, name: str, response: Response) -> Article | None:
         check_html(response.body)
-        encoding = header_charset(response.headers.get("Content-Type"))
-        page = PageItem(response.url, response.body, encoding, clock.now())
-        return await self._extract(WorkerPool.for_crawler(self.crawler), name, page)
+        return await self._extract(WorkerPool.for_crawler(self.crawler), name, page_of(response))
 
     async def _read_further_page(self, url: str) -> Article | None:
         try:

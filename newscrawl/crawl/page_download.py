@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
@@ -14,6 +15,7 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.httperror import HttpError
 
+from newscrawl import clock
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset
@@ -44,6 +46,12 @@ def header_hints(response: Response) -> dict[str, str]:
     return {}
 
 
+def page_of(response: Response) -> PageItem:
+    """Return the page of *response*."""
+    encoding = header_charset(response.headers.get("Content-Type"))
+    return PageItem(response.url, response.body, encoding, clock.now())
+
+
 async def download_copy(crawler: Crawler, url: str, **meta: Any) -> PageItem | None:
     """Return the newest copy of the page *url* in a web archive, if settings allow one.
 
@@ -72,8 +80,8 @@ async def download_copy(crawler: Crawler, url: str, **meta: Any) -> PageItem | N
     except Exception as error:  # noqa: BLE001  # any middleware's
         logger.info("Could not fetch a copy (%s): %s", error, url)
         return None
-    charset = header_charset(copy.headers.get("Content-Type"))
-    return PageItem(url, copy.body, charset, fetched_at, hints={ARCHIVED: copy.url})
+    hints = {ARCHIVED: copy.url}
+    return replace(page_of(copy), url=url, fetched_at=fetched_at, hints=hints)
 
 
 async def download_page(crawler: Crawler, url: str, **meta: Any) -> Response:

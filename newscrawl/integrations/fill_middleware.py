@@ -8,10 +8,9 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.http import HtmlResponse
 
-from newscrawl import clock
 from newscrawl.crawl.discovery.urls import absolute_url, page_key
+from newscrawl.crawl.page_download import page_of
 from newscrawl.defaults import setting
-from newscrawl.document.encoding import header_charset
 from newscrawl.items import Article, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 
@@ -75,9 +74,3 @@ def _key(url: str, base: str) -> str:
     """Return the key of the page at *url*, which may be relative to *base*; "" if invalid."""
     absolute = absolute_url(url, base)
     return page_key(absolute) if absolute else ""
-
-
-def page_of(response: Response) -> PageItem:
-    """Return the page of *response*."""
-    encoding = header_charset(response.headers.get("Content-Type"))
-    return PageItem(response.url, response.body, encoding, clock.now())

@@ -8,7 +8,7 @@ from scrapy import signals
 from scrapy.http import Response
 from scrapy_poet.page_input_providers import PageObjectInputProvider
 
-from newscrawl.integrations.fill_middleware import page_of
+from newscrawl.crawl.page_download import page_of
 from newscrawl.items import Article
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.zyte import to_zyte

@@ -1,36 +1,36 @@
-"""Downloader middleware that leaves out sites and pages that opt out of text and data mining."""
+"""Downloader middleware that leaves out sites and pages that opt out of text and data mining.
+
+Files of a site, headers and meta elements of a page:
+https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240202/
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from protego import Protego
-from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.history.site_memory import SiteMemory
 from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.opt_out_rules import (
-    FILES,
-    MAX_FILE_SIZE,
-    is_opted_out_by_header,
-    is_opted_out_by_meta,
-)
 from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.crawl.rule_files import product_token
 from newscrawl.defaults import setting
-from newscrawl.middlewares.robots_middleware import CACHE_TIME
+from newscrawl.middlewares.robots_middleware import CACHE_TIME, rules_request
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -39,8 +39,18 @@ logger = logging.getLogger(__name__)
 #: meta key of requests for the files with the opt-outs
 META: Final = "newscrawl_opt_out"
 _SITE: Final = "newscrawl_site"
-_PRIORITY: Final = 1000
 _READ: Final = "newscrawl.crawl.rule_files:read_rules"
+
+FILES: Final[Mapping[str, str]] = {"tdmrep": "/.well-known/tdmrep.json", "ai_txt": "/ai.txt"}
+"""Files with the opt-outs of a site, by their names in the stats."""
+
+MAX_FILE_SIZE: Final = 64 * 1024
+_MAX_HEAD: Final = 64 * 1024
+_META: Final = re.compile(rb"<meta\b[^>]{0,1000}>", re.IGNORECASE)
+_RESERVATION: Final = re.compile(rb"\bname\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
+_RESERVED: Final = re.compile(rb"\bcontent\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
+_ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
+_NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
 
 
 class OptOutMiddleware:
@@ -96,8 +106,10 @@ class OptOutMiddleware:
     async def _fetch(self, name: str, url: str, request: Request) -> HostRules:
         """Return the rules of the file at *url*."""
         rules = HostRules(clock.now() + CACHE_TIME)
+        meta = {META: True, "dont_retry": True, "download_maxsize": MAX_FILE_SIZE}
         try:
-            response = await self._crawler.engine.download_async(self._request(url, request))
+            fetch = rules_request(url, request, meta)
+            response = await self._crawler.engine.download_async(fetch)
             if response.status == 200:
                 owner = request.meta.get(_SITE) or site_key(url)
                 read = await self._pool.call(
@@ -105,30 +117,31 @@ class OptOutMiddleware:
                 )
                 rules.text = read["rules"]
                 if read["left_out"]:
-                    self._warn_left_out(url, read["left_out"])
+                    self._crawler.stats.inc_value("newscrawl/opt_out/over_size_count")
+                    logger.warning("Ignored %d rules beyond the limits: %s", read["left_out"], url)
         except Exception as error:  # noqa: BLE001  # any middleware's
             reason = failure_reason(error)
             self._crawler.stats.inc_value(f"newscrawl/opt_out/failed_count/{reason}")
             logger.info("Could not read %s (%s)", url, reason)
         return rules
 
-    def _request(self, url: str, request: Request) -> Request:
-        meta: dict[str, Any] = {
-            META: True,
-            "allow_offsite": True,
-            "dont_obey_robotstxt": True,
-            "dont_retry": True,
-            "download_maxsize": MAX_FILE_SIZE,
-        }
-        if _SITE in request.meta:  # counts towards its request budget
-            meta |= {_SITE: request.meta[_SITE], "newscrawl_role": "robots"}
-        return Request(url, priority=_PRIORITY, callback=NO_CALLBACK, meta=meta)
-
-    def _warn_left_out(self, url: str, number: int) -> None:
-        self._crawler.stats.inc_value("newscrawl/opt_out/over_size_count")
-        logger.warning("Ignored %d rules beyond the limits: %s", number, url)
-
     def _refuse(self, source: str, request: Request) -> None:
         self._crawler.stats.inc_value(f"newscrawl/opt_out/refused_count/{source}")
         logger.info("Opted out of text and data mining (%s): %s", source, request.url)
         raise RefusedError("opted_out")
+
+
+def is_opted_out_by_header(reservations: Iterable[bytes], robots_tags: Iterable[bytes]) -> bool:
+    """Return whether ``TDM-Reservation`` is 1 or an ``X-Robots-Tag`` has ``noai``."""
+    return any(value.strip() == b"1" for value in reservations) or any(
+        _NOAI.search(value) for value in robots_tags
+    )
+
+
+def is_opted_out_by_meta(html: bytes) -> bool:
+    """Return whether a ``meta`` element at the start of *html* reserves mining or has ``noai``."""
+    return any(
+        (_RESERVATION.search(element) and _RESERVED.search(element))
+        or (_ROBOTS.search(element) and _NOAI.search(element))
+        for element in _META.findall(html[:_MAX_HEAD])
+    )

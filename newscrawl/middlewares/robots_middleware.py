@@ -132,23 +132,14 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             return self._unreachable(site, reason)
 
     def _request(self, site: str, request: Request) -> Request:
-        meta: dict[str, Any] = {
+        meta = {
             META: True,
-            "dont_obey_robotstxt": True,
-            "allow_offsite": True,
             # Any Content-Length: the download is stopped at 512 KB, and decompression as well.
             "download_maxsize": 0,
             CUT: MAX_ROBOTS_SIZE,
             "redirect_ttl": MAX_REDIRECTS,
         }
-        if _SITE in request.meta:  # counts towards its request budget
-            meta |= {_SITE: request.meta[_SITE], "newscrawl_role": "robots"}
-        return Request(
-            f"{site}/robots.txt",
-            priority=self.DOWNLOAD_PRIORITY,
-            callback=NO_CALLBACK,
-            meta=meta,
-        )
+        return rules_request(f"{site}/robots.txt", request, meta)
 
     @contextmanager
     def _stop_at_max_size(self) -> Iterator[None]:
@@ -207,6 +198,15 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # An unknown or dead host is reported as such.
         refusal = reason if reason in ("connection", "dns") else "robots_unreachable"
         return HostRules(clock.now() + RETRY_TIME, refusal=refusal)
+
+
+def rules_request(url: str, request: Request, meta: dict[str, Any]) -> Request:
+    """Return the request, with *meta*, for the rules at *url* that *request* depends on."""
+    meta |= {"allow_offsite": True, "dont_obey_robotstxt": True}
+    if _SITE in request.meta:  # counts towards its request budget
+        meta |= {_SITE: request.meta[_SITE], "newscrawl_role": "robots"}
+    priority = RobotsMiddleware.DOWNLOAD_PRIORITY
+    return Request(url, priority=priority, callback=NO_CALLBACK, meta=meta)
 
 
 def _is_for_rules(request: Request) -> bool:

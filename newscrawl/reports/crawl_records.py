@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
-from newscrawl.crawl.reporting.outcomes import DroppedPage
+from newscrawl.crawl.reporting.outcomes import DroppedPage, reasons
 from newscrawl.crawl.reporting.result import failed_reason
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.items import instant
@@ -54,9 +54,7 @@ class SiteRecord:
 
     def reasons(self, outcome: str) -> Counter[str]:
         """Return the counts by reason of an *outcome*: ``failed``, ``dropped``, ``skipped``."""
-        prefix = f"{outcome}/"
-        found = {n.removeprefix(prefix): c for n, c in self.counts.items() if n.startswith(prefix)}
-        return Counter(found)
+        return reasons(self.counts, outcome)
 
     @property
     def failures(self) -> Counter[str]:

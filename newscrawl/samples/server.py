@@ -18,7 +18,6 @@ from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     import socket
-    from types import TracebackType
 
 SITE_NAMES = ("harbour-gazette", "tageblick", "minato")
 DEFAULT_PORT = 8700
@@ -169,12 +168,7 @@ class SampleSites:
             Thread(target=server.serve_forever, args=(0.05,), name=server.site, daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for server in self._servers:
             server.shutdown()
         self._close()

@@ -26,7 +26,7 @@ from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
 from newscrawl.crawl.history.source_history import Pause
 from newscrawl.crawl.network.response_copy import copy_response
-from newscrawl.crawl.page_download import download_copy, download_page, header_hints
+from newscrawl.crawl.page_download import download_copy, download_page, header_hints, page_of
 from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
@@ -489,11 +489,8 @@ class SitelistSpider(Spider):
         plan.accepted += not target.is_revisit
         self.state.pages.record_fetch(target, response)
         self.site_stats.count(plan.site.key, "fetched_count")
-        return PageItem(
-            url=response.url,
-            html=response.body,
-            encoding=_charset(response),
-            fetched_at=clock.now(),
+        return replace(
+            page_of(response),
             site=plan.site.key,
             hints={**target.hints, **header_hints(response)},
             stylesheets=response.meta.get(META) or None,  # False for a section page

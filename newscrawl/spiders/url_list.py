@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse, Response
 
-from newscrawl import clock
 from newscrawl.crawl.discovery.site_list import SitesError, http_url
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.frontier.scheduler import RESUMED_COUNT
 from newscrawl.crawl.history.page_history import GONE
-from newscrawl.crawl.page_download import download_copy, header_hints
+from newscrawl.crawl.page_download import download_copy, header_hints, page_of
 from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
-from newscrawl.document.encoding import header_charset, is_binary
-from newscrawl.items import PageItem
+from newscrawl.document.encoding import is_binary
+from newscrawl.items import PageItem  # noqa: TC001  # scrapy-poet reads it
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -101,14 +100,7 @@ class UrlListSpider(Spider):
             self._record_failure(site, "not_html", response.url)
             return
         self.site_stats.count(site, "fetched_count")
-        yield PageItem(
-            url=response.url,
-            html=response.body,
-            encoding=header_charset(response.headers.get("Content-Type")),
-            fetched_at=clock.now(),
-            site=site,
-            hints=header_hints(response),
-        )
+        yield replace(page_of(response), site=site, hints=header_hints(response))
 
     async def errback(self, failure: Failure) -> AsyncIterator[PageItem]:
         """Yield the copy of a page that is gone in a web archive, or record the failure."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.network.opt_out_rules import (
+from newscrawl.middlewares.opt_out import (
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )

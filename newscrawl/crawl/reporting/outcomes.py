@@ -129,18 +129,21 @@ def dropped_pages(stats: Mapping[str, Any]) -> list[DroppedPage]:
     return sorted(stats.get(_DROPPED_PAGES, ()))
 
 
+def reasons(counts: Counter[str], outcome: str) -> Counter[str]:
+    """Return the counts by reason of an *outcome*: ``failed``, ``dropped``, ``skipped``, ..."""
+    prefix = f"{outcome}/"
+    found = {n.removeprefix(prefix): c for n, c in counts.items() if n.startswith(prefix)}
+    return Counter(found)
+
+
 def no_story(counts: Counter[str]) -> tuple[str, int, int] | None:
     """Return the commonest outcome of :data:`NO_STORY`, its number and that of all pages.
 
     *counts* are those of a site; None unless most of at least :data:`MIN_NO_STORY` pages have it.
     """
-    names = (
-        "fetched",
-        "unchanged/article",
-        *(name for name in counts if name.startswith("failed/")),
-    )
-    pages = sum(counts[name] for name in names)
-    found = {name: counts[f"failed/{name}"] + counts[f"dropped/{name}"] for name in NO_STORY}
+    failed, dropped = reasons(counts, "failed"), reasons(counts, "dropped")
+    pages = counts["fetched"] + counts["unchanged/article"] + failed.total()
+    found = {name: failed[name] + dropped[name] for name in NO_STORY}
     outcome = max(found, key=found.__getitem__)
     number = found[outcome]
     return (outcome, number, pages) if number >= MIN_NO_STORY and 2 * number > pages else None

@@ -14,7 +14,12 @@ from rich.table import Table
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
-from newscrawl.crawl.reporting.outcomes import MAX_DROPPED_PAGES, dropped_pages, site_counts
+from newscrawl.crawl.reporting.outcomes import (
+    MAX_DROPPED_PAGES,
+    dropped_pages,
+    reasons,
+    site_counts,
+)
 from newscrawl.crawl.reporting.result import CrawlResult, failed_reason
 from newscrawl.defaults import setting
 
@@ -136,7 +141,11 @@ def progress_line(stats: Mapping[str, Any]) -> str:
         "discovered": total["discovered"],
         "fetched": total["fetched"],
         "articles": total["article"],
-        **{name: number for name in (*_NO_ARTICLE, "unchanged") if (number := _sum(total, name))},
+        **{
+            name: number
+            for name in (*_NO_ARTICLE, "unchanged")
+            if (number := reasons(total, name).total())
+        },
     }
     return ", ".join(f"{name}: {number}" for name, number in numbers.items())
 
@@ -153,10 +162,9 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
         # Missing feeds and sitemaps are normal, unless nothing was found.
         found = counts["discovered"] and not failed_reason(counts)
         discovery = () if found else ("discovery_failed",)
-        reasons = (
-            _reasons(counts, name) for name in (*_NO_ARTICLE, *_HISTORY, *discovery, "rendering")
-        )
-        table.add_row(site, *numbers, "; ".join(filter(None, reasons)))
+        names = (*_NO_ARTICLE, *_HISTORY, *discovery, "rendering")
+        listed = (_listed(counts, name) for name in names)
+        table.add_row(site, *numbers, "; ".join(filter(None, listed)))
     return table
 
 
@@ -172,15 +180,11 @@ def dropped_page_table(pages: Iterable[DroppedPage]) -> Table:
     return table
 
 
-def _sum(counts: Counter[str], name: str) -> int:
-    return sum(number for count, number in counts.items() if count.startswith(f"{name}/"))
-
-
-def _reasons(counts: Counter[str], name: str) -> str:
+def _listed(counts: Counter[str], name: str) -> str:
     """Return "failed: 2 http_404, 1 timeout" for the name ``failed``, "" without counts."""
     if counts[name]:
         listed = str(counts[name])
     else:
-        reasons = sorted(count for count in counts if count.startswith(f"{name}/"))
-        listed = ", ".join(f"{counts[r]} {r.removeprefix(f'{name}/')}" for r in reasons)
+        found = sorted(reasons(counts, name).items())
+        listed = ", ".join(f"{number} {reason}" for reason, number in found)
     return listed and f"{name.replace('_', ' ')}: {listed}"

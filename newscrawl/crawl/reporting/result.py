@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from newscrawl.crawl.reporting.outcomes import NO_STORY, no_story, site_counts
+from newscrawl.crawl.reporting.outcomes import NO_STORY, no_story, reasons, site_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,18 +37,11 @@ _HINTS = {
 
 def failed_reason(counts: Counter[str]) -> str | None:
     """Return why no page of a site could be fetched, by its *counts*; None if one was."""
-    for name in counts:
-        if name.startswith("unreachable/"):
-            return name.removeprefix("unreachable/")
+    for reason in reasons(counts, "unreachable"):
+        return reason
     if counts["fetched"] or counts["article"] or _history(counts):
         return None
-    failed = Counter(
-        {
-            name.removeprefix("failed/"): n
-            for name, n in counts.items()
-            if name.startswith("failed/")
-        }
-    )
+    failed = reasons(counts, "failed")
     if not failed or failed.keys() & _ANSWERS:
         return None
     return failed.most_common(1)[0][0]
@@ -87,10 +80,10 @@ class CrawlResult:
         total = sum(sites.values(), Counter[str]())
         history = {
             "articles known": total["known"] + total["dropped/known"],
-            "articles checked again, unchanged": _sum(total, "unchanged")
+            "articles checked again, unchanged": reasons(total, "unchanged").total()
             + total["dropped/unchanged"],
-            "sources not due": _sum(total, "not_due"),
-            "sources not modified": _sum(total, "not_modified"),
+            "sources not due": reasons(total, "not_due").total(),
+            "sources not modified": reasons(total, "not_modified").total(),
         }
         return cls(
             _kind(sites, failed, total),
@@ -144,7 +137,3 @@ def _kind(
     if idle and len(idle) == len(sites):
         return "not_due"
     return "nothing_new" if _history(total) else "no_article"
-
-
-def _sum(counts: Counter[str], name: str) -> int:
-    return sum(number for count, number in counts.items() if count.startswith(f"{name}/"))
