@@ -14,19 +14,15 @@ from math import exp
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from newscrawl.compiled import LazyModule, compiled
+from newscrawl.compiled import compiled
 from newscrawl.ensemble import model_file
 from newscrawl.ensemble.model_file import LEAF, EnsembleData, Link, ModelError, check, schema_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-else:
-    np = LazyModule("numpy")
 
 __all__ = [
     "LEAF",
@@ -34,7 +30,6 @@ __all__ = [
     "Link",
     "Model",
     "ModelError",
-    "Tree",
     "TreeEnsemble",
     "load_model",
     "schema_hash",
@@ -46,19 +41,6 @@ Columns: TypeAlias = "Mapping[str, Sequence[float]]"
 _MAX_LOG_ODDS = 500.0  # keeps exp() in its range
 
 
-class Tree(NamedTuple):
-    """One decision tree: arrays with one entry per node; children are counted from the root."""
-
-    #: index of the feature that a node tests, :data:`LEAF` for a leaf
-    feature: NDArray[Any]
-    #: rows with a feature up to this go left; compared as 32-bit floats
-    threshold: NDArray[Any]
-    left: NDArray[Any]
-    right: NDArray[Any]
-    #: of a leaf: probability of class 1; with link ``logistic``, summand of the log-odds
-    value: NDArray[Any]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeEnsemble(EnsembleData):
     """An ensemble of binary decision trees."""
@@ -67,37 +49,6 @@ class TreeEnsemble(EnsembleData):
     def trees(self) -> int:
         """Number of trees."""
         return len(self.offset) - 1
-
-    @classmethod
-    def from_trees(
-        cls,
-        trees: Sequence[Tree],
-        feature_names: Iterable[str],
-        sites: Iterable[str] = (),
-        *,
-        link: Link = "mean",
-        base: float = 0.0,
-    ) -> TreeEnsemble:
-        """Build an ensemble. Raises :class:`ModelError` if the *trees* are invalid."""
-        sizes = [len(tree.feature) for tree in trees]
-        offset = np.cumsum([0, *sizes], dtype=np.int32)
-        columns = [np.concatenate(column) for column in zip(*trees, strict=True)]
-        feature, threshold, left, right, value = columns
-        shift = np.repeat(offset[:-1], sizes)
-        ensemble = cls(
-            tuple(feature_names),
-            tuple(sorted(set(sites))),
-            feature.astype(np.int16),
-            _rounded_down(threshold),
-            (left + shift).astype(np.int32),
-            (right + shift).astype(np.int32),
-            value.astype(np.float32),
-            offset,
-            link=link,
-            base=base,
-        )
-        check(ensemble)
-        return ensemble
 
     @classmethod
     def load(
@@ -211,11 +162,3 @@ def load_model(file: str, features: tuple[str, ...], folder: Path | None = None)
         source / file, schema=schema_hash(features), trusted=folder is None
     )
     return Model(ensemble, file)
-
-
-def _rounded_down(threshold: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the largest 32-bit floats up to *threshold*: 32-bit values keep their branch."""
-    rounded = threshold.astype(np.float32)
-    return np.where(
-        rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded
-    ).astype(np.float32)

@@ -18,11 +18,11 @@ import newscrawl
 from newscrawl.ensemble.ensemble import (
     LEAF,
     ModelError,
-    Tree,
     TreeEnsemble,
     probabilities,
     schema_hash,
 )
+from newscrawl.lab.training.trees import Tree, ensemble_of
 from tests.helpers.compiled import assert_equal_in_python
 
 MODELS = Path(newscrawl.__file__).parent / "models"
@@ -48,7 +48,7 @@ def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
 @pytest.fixture
 def ensemble() -> TreeEnsemble:
     """An ensemble of two stumps."""
-    return TreeEnsemble.from_trees(
+    return ensemble_of(
         [stump(1.5, 0.0, 1.0), stump(10, 0.25, 0.75, feature=2)], NAMES, ["b.example", "a.example"]
     )
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from newscrawl.ensemble.ensemble import LEAF, Model, Tree, TreeEnsemble
+from newscrawl.ensemble.ensemble import LEAF, Model
 from newscrawl.lab.training.training_errors import TooFewPagesError
+from newscrawl.lab.training.trees import Tree, ensemble_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    from newscrawl.ensemble.ensemble import Columns
+    from newscrawl.ensemble.ensemble import Columns, TreeEnsemble
 
 L2_REGULARIZATION = 5.0
 MAX_BINS = 64
@@ -82,7 +83,7 @@ def boosted_ensemble(
     """Convert a fitted binary scikit-learn model."""
     trees = [_tree(stage[0].nodes) for stage in model._predictors]  # noqa: SLF001  # not public
     base = float(model._baseline_prediction.item())  # noqa: SLF001
-    return TreeEnsemble.from_trees(trees, feature_names, sites, link="logistic", base=base)
+    return ensemble_of(trees, feature_names, sites, link="logistic", base=base)
 
 
 def _tree(nodes: Any) -> Tree:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from newscrawl.ensemble.ensemble import LEAF, Tree, TreeEnsemble
+from newscrawl.ensemble.ensemble import LEAF
 from newscrawl.fields.attributes import DATE_FEATURES, INDEPENDENT_DATE_FEATURES, TITLE_FEATURES
 from newscrawl.fields.cardoso import Models
 from newscrawl.lab.training.boosting import feature_rows
 from newscrawl.lab.training.training_errors import TooFewPagesError
+from newscrawl.lab.training.trees import Tree, ensemble_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
-    from newscrawl.ensemble.ensemble import Columns
+    from newscrawl.ensemble.ensemble import Columns, TreeEnsemble
     from newscrawl.lab.corpora.labels import LabelName
     from newscrawl.lab.training.example_types import Example
 
@@ -112,9 +113,7 @@ def to_ensemble(
     sites: Iterable[str] = (),
 ) -> TreeEnsemble:
     """Convert a fitted binary scikit-learn ensemble."""
-    return TreeEnsemble.from_trees(
-        [_tree(tree) for tree in model.estimators_], feature_names, sites
-    )
+    return ensemble_of([_tree(tree) for tree in model.estimators_], feature_names, sites)
 
 
 def _tree(fitted: DecisionTreeClassifier) -> Tree:

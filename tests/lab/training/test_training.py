@@ -39,7 +39,8 @@ def forest(feature: str, threshold: float) -> TreeEnsemble:
     """Return a tree that says yes above *threshold*."""
     import numpy as np
 
-    from newscrawl.ensemble.ensemble import LEAF, Tree
+    from newscrawl.ensemble.ensemble import LEAF
+    from newscrawl.lab.training.trees import Tree, ensemble_of
 
     tree = Tree(
         np.array([0, LEAF, LEAF]),
@@ -48,7 +49,7 @@ def forest(feature: str, threshold: float) -> TreeEnsemble:
         np.array([2, -1, -1]),
         np.array([0, 0, 1]),
     )
-    return TreeEnsemble.from_trees([tree], [feature])
+    return ensemble_of([tree], [feature])
 
 
 BIG_IS_TITLE = Models(title=forest("font_size", 20), date=forest("digits", 3.5))
