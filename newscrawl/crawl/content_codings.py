@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import brotli
 
+from newscrawl.document.encoding import is_binary
+
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
@@ -129,6 +131,9 @@ class _Chunks:
 
 
 def _gunzip(data: bytes, output: _Output) -> None:
+    if not data.startswith(GZIP) and not is_binary(data):  # labelled so by mistake
+        output.add(data)
+        return
     start = _header_end(data, 0)
     for _ in range(MAX_MEMBERS):
         end = _inflate(data, start, -zlib.MAX_WBITS, output)

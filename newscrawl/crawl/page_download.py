@@ -23,6 +23,8 @@ from newscrawl.extraction.web_addresses import web_url
 from newscrawl.items import ARCHIVED, PageItem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -34,16 +36,29 @@ _LINK: Final = re.compile(r"<([^<>]{1,2083})>([^<>]{0,500})")
 _CANONICAL: Final = re.compile(
     r"""\brel\s*=\s*(?:canonical\b|"[^"]*\bcanonical\b)""", re.IGNORECASE
 )
+_FEED: Final = re.compile(
+    r"""\btype\s*=\s*"?application/(?:(?:atom|rdf|rss)\+xml|feed\+json)\b""", re.IGNORECASE
+)
 
 
 def header_hints(response: Response) -> dict[str, str]:
     """Return what the headers of *response* state about its page: ``canonical``."""
+    canonical = next(_linked(response, _CANONICAL), None)
+    return {} if canonical is None else {"canonical": canonical}
+
+
+def header_feeds(response: Response) -> list[str]:
+    """Return the URLs of feeds that the headers of *response* state."""
+    return list(_linked(response, _FEED))
+
+
+def _linked(response: Response, attribute: re.Pattern[str]) -> Iterator[str]:
+    """Yield the URLs in ``Link`` headers (RFC 8288) with a matching attribute."""
     for header in response.headers.getlist("Link"):
         for address, attributes in _LINK.findall(header.decode("utf-8", "replace")):
-            canonical = web_url(address, response.url) if _CANONICAL.search(attributes) else None
-            if canonical is not None:
-                return {"canonical": canonical}
-    return {}
+            url = web_url(address, response.url) if attribute.search(attributes) else None
+            if url is not None:
+                yield url
 
 
 def page_of(response: Response) -> PageItem:

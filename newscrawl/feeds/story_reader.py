@@ -9,7 +9,7 @@ from itemadapter import ItemAdapter
 
 from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.crawl.discovery.urls import absolute_url, registered_domain, site_key, site_key_or
-from newscrawl.items import Article, instant
+from newscrawl.items import KEPT, Article, instant
 from newscrawl.neardup import Story
 
 if TYPE_CHECKING:
@@ -44,16 +44,28 @@ class StoryReader:
         text, url = value("body"), value("url")
         if not (isinstance(text, str) and text.strip() and isinstance(url, str)):
             return None
-        url = absolute_url(url)
+        kept = kept_parameters(value("evidence"))
+        url = absolute_url(url, "", kept)
         if url is None:
             return None
         when = instant(value("date")) or instant(value("fetched_at")) or now
         return Story(
-            identity(url, value("canonical_url")), text, when, registered_domain(site_key(url))
+            identity(url, value("canonical_url"), kept),
+            text,
+            when,
+            registered_domain(site_key(url)),
         )
 
 
-def identity(url: str, canonical: Any) -> str:
+def kept_parameters(evidence: Any) -> frozenset[str]:
+    """Return the names of parameters that tell pages of the site apart, by an item's *evidence*."""
+    found = evidence.get("url") if isinstance(evidence, dict) else None
+    source = found.get("source") if isinstance(found, dict) else getattr(found, "source", "")
+    kind, _, names = str(source).partition(":")
+    return frozenset(names.split(",") if kind == KEPT else ())
+
+
+def identity(url: str, canonical: Any, kept: frozenset[str] = frozenset()) -> str:
     """Return the *canonical* URL, shared by all versions of a page, if it is plausible, else *url*.
 
     It is ignored on another domain (syndicated copies), and if it looks less like that of an article
@@ -61,7 +73,7 @@ def identity(url: str, canonical: Any) -> str:
     """
     if canonical == url or not isinstance(canonical, str):
         return url
-    stated = absolute_url(canonical, url)
+    stated = absolute_url(canonical, url, kept)
     if not stated or urlsplit(stated).path in ("", "/"):
         return url
     domain, other = (registered_domain(site_key_or(it, "")) for it in (url, stated))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.output.segments import read_segment
-from newscrawl.feeds.story_reader import identity
+from newscrawl.feeds.story_reader import identity, kept_parameters
 from newscrawl.items import instant
 
 if TYPE_CHECKING:
@@ -59,16 +59,16 @@ def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
         url = item.get("url")
         is_deleted = "deleted" in (item.get("flags") or ())  # the text of the article stays
         if isinstance(url, str) and url and not is_deleted:
-            key = article_key(url, item.get("canonical_url"))
+            key = article_key(url, item.get("canonical_url"), kept_parameters(item.get("evidence")))
             version = utc_instant(item.get("fetched_at")) or default
             rows.append(ItemRow(key, version, number, url, item))
     rows.sort(key=lambda row: (row.key, row.version, row.number))
     return rows, segment.items - len(rows)
 
 
-def article_key(url: str, canonical_url: Any) -> str:
+def article_key(url: str, canonical_url: Any, kept: frozenset[str] = frozenset()) -> str:
     """Return the key of an article: its :func:`~newscrawl.feeds.story_reader.identity`, normalised."""
-    key = page_key(identity(url, canonical_url))
+    key = page_key(identity(url, canonical_url, kept), kept)
     if len(key.encode()) <= MAX_KEY_BYTES:
         return key
     digest = hashlib.sha256(key.encode()).hexdigest()

@@ -26,7 +26,13 @@ from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
 from newscrawl.crawl.history.source_history import Pause
 from newscrawl.crawl.network.response_copy import copy_response
-from newscrawl.crawl.page_download import download_copy, download_page, header_hints, page_of
+from newscrawl.crawl.page_download import (
+    download_copy,
+    download_page,
+    header_feeds,
+    header_hints,
+    page_of,
+)
 from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
@@ -34,7 +40,7 @@ from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
-from newscrawl.items import Article, PageItem
+from newscrawl.items import KEPT, Article, PageItem
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.workers.child import WorkerError
@@ -453,7 +459,7 @@ class SitelistSpider(Spider):
         self, plan: SitePlan, target: Target, response: Response, page: dict[str, Any]
     ) -> None:
         entries, depth = ClassifiedEntries(), target.depth + 1
-        for url in page["feeds"]:
+        for url in (*page["feeds"], *header_feeds(response)):
             plan.add_feed(url)
         if target.depth <= plan.budgets.depth:
             # Known articles may have links like those of sections.
@@ -489,10 +495,13 @@ class SitelistSpider(Spider):
         plan.accepted += not target.is_revisit
         self.state.pages.record_fetch(target, response)
         self.site_stats.count(plan.site.key, "fetched_count")
+        hints = {**target.hints, **header_hints(response)}
+        if kept := [name for name in sorted(plan.kept) if f"{name}=" in target.url.lower()]:
+            hints[KEPT] = ",".join(kept)
         return replace(
             page_of(response),
             site=plan.site.key,
-            hints={**target.hints, **header_hints(response)},
+            hints=hints,
             stylesheets=response.meta.get(META) or None,  # False for a section page
         )
 

@@ -12,7 +12,7 @@ from newscrawl.document.encoding import to_utf8
 from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
-from newscrawl.items import ARCHIVED, LISTED, NON_ARTICLE_KINDS, Evidence
+from newscrawl.items import ARCHIVED, KEPT, LISTED, NON_ARTICLE_KINDS, Evidence
 from newscrawl.text import body_hash, weighted_length, without_controls
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def extract_page(
     if hints and ARCHIVED in hints:
         article.flags.append(ARCHIVED)
         article.evidence["url"] = Evidence(hints[ARCHIVED], 1.0)
+    if hints and KEPT in hints:
+        article.evidence["url"] = Evidence(f"{KEPT}:{hints[KEPT]}", 1.0)
     if truncated:
         article.flags.append("truncated")
     plain = article.to_dict()

@@ -76,6 +76,11 @@ def test_gzip_as_servers_send_it():
     assert decode(first + bytes(100_000) + second, ["gzip"], MIB) == whole
     assert decode(first + second + b"<!-- not gzip -->", ["gzip"], MIB) == whole
     assert decode(padded(2, MIB), ["gzip"] * 2, 2 * MIB) == whole
+    # Labelled so by mistake, once or twice.
+    assert decode(whole, ["gzip"], MIB) == whole
+    assert decode(first + second, ["gzip"] * 2, MIB) == whole
+    with pytest.raises(CodingError, match="not gzip"):
+        decode(b"\x1f\x8c" + bytes(range(256)), ["gzip"], MIB)
     # A wrong checksum or length, or none.
     assert decode(gzip.compress(whole)[:-8] + bytes(8), ["gzip"], MIB) == whole
     assert decode(gzip.compress(whole)[:-8], ["gzip"], MIB) == whole

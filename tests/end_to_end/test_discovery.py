@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
+from newscrawl.feeds.story_reader import kept_parameters
+from newscrawl.sinks.item_rows import article_key
 from tests.cli.test_extract_pages import CODE, newscrawl
 from tests.servers.direct_web import DirectWeb, html, text
 from tests.servers.pages import article_page, title
@@ -171,8 +173,13 @@ def test_parameters_that_tell_pages_apart(tmp_path: Path):
             feed = f"<rss version='2.0'><channel>{items}</channel></rss>"
             web.put(f"{HOST}/feed", Answer(feed.encode(), 200, {"Content-Type": "text/xml"}))
 
-        alternate = "<link rel=alternate type='application/rss+xml' href=/feed>"
-        web.put(f"{HOST}/", html(f"{alternate}<p>{links}</p>"))
+        json_api = '</wp-json/1>; rel="alternate"; title="JSON"; type="application/json"'
+        feed = '</feed>; rel="alternate"; title="News"; type="application/rss+xml"'
+        frames = html("<frameset><frame src='/menu.html'><frame src='/top.html'></frameset>")
+        web.put(f"{HOST}/", frames)
+        web.put(f"{HOST}/menu.html", html("<p>Menu</p>", Link=f"{json_api}, {feed}"))
+        plain = html(f"<p>{links}</p>", Content_Encoding="gzip")  # it is not
+        web.put(f"{HOST}/top.html", plain)
         for number, name in enumerate(names):
             web.put(f"{HOST}/view.php?a=[1]&ref={name}", html(article_page(number)))
         for query in ("", "?trk=1", "?trk=2"):
@@ -181,6 +188,11 @@ def test_parameters_that_tell_pages_apart(tmp_path: Path):
         _, first = run(tmp_path, "crawl", web)
         urls = [f"/view.php?a=[1]&ref={name}" for name in names]
         assert sorted(item["url"].removeprefix(web.url) for item in first) == [same, *urls[:2]]
+        keys = {
+            article_key(item["url"], item["canonical_url"], kept_parameters(item["evidence"]))
+            for item in first
+        }
+        assert len(keys) == 3
 
         before = len(web.requested)
         put_feed(*names)

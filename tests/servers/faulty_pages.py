@@ -233,7 +233,7 @@ TRANSPORTS: dict[str, TransportFault] = {
     "gzip-bomb": TransportFault(_gzip_bomb),
     "gzip-twice": TransportFault(_gzip_twice, "article", _FAULTY_TEXT),
     "gzip-corrupt": TransportFault(_gzip_corrupt, "either"),
-    "gzip-lie": TransportFault(_gzip_lie, "either"),
+    "gzip-lie": TransportFault(_gzip_lie, "article", _FAULTY_TEXT),
     "infinite": TransportFault(_infinite),
     "short-body": TransportFault(_short_body),
     "long-body": TransportFault(_long_body, "article", _FAULTY_TEXT[:3]),

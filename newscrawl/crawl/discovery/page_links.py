@@ -100,6 +100,9 @@ def read_page(
             links[name].add(target, link_text=text)
             for href in written[target] if name == "article" else ():
                 variants.add(href, target, base)
+        for row in document.rows_of("frame"):
+            if source := absolute_url(document.element(row).get("src", ""), base):
+                links["section"].add(source)
     articles = links["article"].result("article")
     return {
         "kind": kind,
