@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from newscrawl import clock
 from newscrawl.body.boilerplate import boilerplate
@@ -71,7 +72,7 @@ def extract(
     """Return the article of a page.
 
     *html* is the page fetched from *url* as bytes (recommended) or text, *encoding* the charset of
-    the HTTP header. Dates after *fetched_at* are ignored; the default is now, naive values are UTC.
+    the HTTP header. An invalid URL is kept, but not read. Dates after *fetched_at* are ignored; the default is now, naive values are UTC.
     *stylesheets* maps URLs to style sheets, as text or parsed: those that
     :func:`~newscrawl.css.sheet_urls` returns and their imports. None: styles are not used.
     *method* is a method or its name (:func:`~newscrawl.extraction.methods.get_method`). *trace*
@@ -93,9 +94,10 @@ def extract(
     document = chosen.prepare(parsed, comments=not options.remove_comments)
 
     # 2. What the page states about itself.
+    article_url, url = url, _readable(url)
     metadata = read_metadata(document, url, fetched_at)
     article = Article(
-        url=url,
+        url=article_url,
         canonical_url=metadata.canonical_url,
         language=metadata.language,
         authors=metadata.authors,
@@ -155,6 +157,15 @@ def extract(
         trace.parsed, trace.document, trace.kind_features = parsed, document, features
         trace.title_row = result.title.row if result.title is not None else None
     return article
+
+
+def _readable(url: str | None) -> str | None:
+    """Return *url*, or None if its brackets do not enclose an IP address."""
+    try:
+        urlsplit(url or "")
+    except ValueError:
+        return None
+    return url
 
 
 def _set_dates(

@@ -107,6 +107,12 @@ def test_url_and_time_are_optional(fixed_clock: datetime):
     assert article.fetched_at == fixed_clock
 
 
+def test_keeps_an_invalid_url():
+    url = "https://[news.example/story"
+    article = extract(PAGE, url)
+    assert (article.url, article.title) == (url, TITLE)
+
+
 def test_ignores_dates_after_the_fetch():
     """A naive time of the fetch is UTC."""
     early = extract(PAGE, URL, fetched_at=datetime(2023, 1, 1))  # noqa: DTZ001  # the case
