@@ -65,8 +65,10 @@ def folded(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of *text*: NFC, lower case; in scripts without spaces, each character."""
+    if text.isascii():  # a few times as fast as codecs, which are five times as fast as patterns
+        return text.encode().translate(_WESTERN_WORDS).decode().split()
     try:
-        western = text.encode("cp1252")  # five times as fast as patterns
+        western = text.encode("cp1252")
     except UnicodeEncodeError:
         return folded_words(folded(text))
     return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens

@@ -20,7 +20,7 @@ from newscrawl.document.repeats import prose
 from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
@@ -267,7 +267,7 @@ def reveal_hidden_article(document: Document) -> Document:
     text. Panels that a control of the page opens are shown, too, and templates and content for
     browsers without scripts if the page shows little else.
     """
-    long_rows = _long_texts(document, INVISIBLE)
+    long_rows = list(_long_texts(document, INVISIBLE))
     if long_rows:
         long_rows = [
             row
@@ -285,16 +285,14 @@ def _with_fallbacks(document: Document) -> Document:
     """Return *document* with its fallbacks shown if most of its prose is in them."""
     if document.chars(0) - document.link_chars(0) > _MAX_SHOWN:
         return document
-    shown = _size(document, _long_texts(document, 0))
-    if shown >= MIN_HIDDEN_CHARS:
-        return document
+    shown = 0
+    for row in _long_texts(document, 0):
+        shown += len(document.text[row])
+        if shown >= MIN_HIDDEN_CHARS:
+            return document
     opened = document.with_fallbacks()
-    hidden = _size(opened, _long_texts(opened, 0)) - shown
+    hidden = sum(len(opened.text[row]) for row in _long_texts(opened, 0)) - shown
     return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
-
-
-def _size(document: Document, rows: Iterable[int]) -> int:
-    return sum(len(document.text[row]) for row in rows)
 
 
 def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:
@@ -343,17 +341,17 @@ def _hidden_ancestors(document: Document, row: int) -> list[int]:
     return [above for above in document.ancestors(row) if document.hidden[above]]
 
 
-def _long_texts(document: Document, mark: int) -> list[int]:
-    """Return the rows of long text nodes outside of links with the value *mark* in ``hidden``."""
+def _long_texts(document: Document, mark: int) -> Iterator[int]:
+    """Yield the rows of long text nodes outside of links with the value *mark* in ``hidden``."""
     text, hidden, links = document.text, document.hidden, document.link_chars_before
-    return [
+    return (
         row
         for row in document.text_rows
         if hidden[row] == mark
         and len(text[row]) >= _MIN_LONG_CHARS
         and links[row + 1] == links[row]
         and _DATA.search(text[row]) is None
-    ]
+    )
 
 
 def _ancestor_tags(document: Document, row: int) -> set[str]:
