@@ -110,7 +110,7 @@ _TARGET = re.compile(rb"""["'=]#([^"'<>#\s]{1,200})""")
 _TARGETING = re.compile(rb"""\s(?:href|data-(?:bs-)?target)\s*=\s*["']?\Z""", re.IGNORECASE)
 _TARGETING_BYTES = 30
 _DATA_ATTRIBUTE = re.compile(rb"""=(?:"([{\[][^"]{400,})"|'([{\[][^']{400,})')""")
-_DATA_MARKS = (b'="{', b'="[', b"='{", b"='[")
+_DATA_START = re.compile(rb"""=["'][{\[]""")
 _IMAGE_TAGS = frozenset(("svg", "math"))
 _BREAKS = BLOCK_LEVEL | {"br", "td", "th"}
 
@@ -239,7 +239,7 @@ class Document:
 
     def scripts(self, wanted: Iterable[str] = ("",)) -> Iterator[tuple[str, str]]:
         """Yield attributes and text of the ``script`` elements with one of *wanted*, as in the source."""
-        parts = [part.encode() for part in wanted]
+        parts = [part.encode(errors="replace") for part in wanted]
         source = self.source
         lower = source.lower()
         start = lower.find(b"<script")
@@ -256,7 +256,7 @@ class Document:
 
     def data_attributes(self) -> Iterator[str]:
         """Yield long values of attributes that begin like JSON."""
-        if not any(mark in self.source for mark in _DATA_MARKS):
+        if _DATA_START.search(self.source) is None:
             return
         for quoted, other in _DATA_ATTRIBUTE.findall(self.source):
             yield unescape((quoted or other).decode(errors="replace"))

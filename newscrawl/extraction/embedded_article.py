@@ -16,7 +16,7 @@ from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.extraction.script_data import expanded, nested_values, script_values
-from newscrawl.text import squeeze, weighted_length, words
+from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -118,8 +118,10 @@ def find_embedded_article(
     if not wanted:
         return None
     last = next((document.text[row] for row in reversed(rows) if len(document.text[row]) > 40), "")
+    # Text that the page shows all of counts, too.
+    min_chars = max(MIN_CHARS / WIDE_WEIGHT, _MIN_WHOLE * shown / _weight(longest))
     best, best_score = None, (0, 0.0)
-    for text, agreement in _DataReader(page).articles(script_values(document, wanted)):
+    for text, agreement in _DataReader(page).articles(script_values(document, wanted, min_chars)):
         size = weighted_length(text)
         if last and size >= _MIN_WHOLE * shown and _ends_with(text, last):
             return None  # the page shows all of it
@@ -129,6 +131,11 @@ def find_embedded_article(
         if (continues or shown <= MAX_OTHER_CHARS) and (agreement, size) > best_score:
             best, best_score = text, (agreement, size)
     return best
+
+
+def _weight(text: str) -> float:
+    """Return the weighted characters for each character of *text*."""
+    return weighted_length(text) / (len(text) or 1) or 1.0
 
 
 _DESCRIBED, _NAMED, _CONTINUES = 1, 2, 4

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-_MIN_SCRIPT, _MAX_SCRIPT = 200, 4_000_000
+_MAX_SCRIPT = 4_000_000
 _MAX_LITERALS = 60  # of a script
 _DECODER = json.JSONDecoder(strict=False)
 _LITERAL = re.compile(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
@@ -35,13 +35,20 @@ _STREAM_ROW = re.compile(rb"([0-9a-f]+):(?:T([0-9a-f]+),)?")
 _STREAM_REFERENCE = re.compile(r'"\$([0-9a-f]+)"')
 
 
-def script_values(document: Document, wanted: Iterable[str]) -> Iterator[Any]:
-    """Yield the values in scripts and attributes of *document* that contain one of *wanted*."""
+def script_values(document: Document, wanted: Iterable[str], min_chars: float) -> Iterator[Any]:
+    """Yield the values in scripts and attributes of *document* that contain one of *wanted*.
+
+    Scripts with fewer than *min_chars* characters are left out.
+    """
+    source = document.source
+    wanted = [part for part in wanted if part.encode(errors="replace") in source]
+    if not wanted and _STREAM.encode() not in source:  # the parts of a stream may divide words
+        return
     stream: list[str] = []
     for attributes, text in document.scripts((_STREAM, *wanted)):
         if _STREAM in text:
             stream += _pushed(text)
-        elif _MIN_SCRIPT <= len(text) <= _MAX_SCRIPT:
+        elif min_chars <= len(text) <= _MAX_SCRIPT:
             is_json = "json" in attributes.lower()
             yield from parse_json_ld(_unescaped(text)) if is_json else _literals(text)
     joined = "".join(stream)
