@@ -25,7 +25,7 @@ URL = "https://news.example/2026/05/04/story.html"
 #: fields that are not text of the page
 NO_TEXT = {
     "date", "date_modified", "kind", "paywalled", "pages", "next_pages", "style_complete", "fetched_at",
-    "evidence", "flags", "cluster",
+    "evidence", "flags", "cluster", "rendered",
 }  # fmt: skip
 
 
