@@ -14,6 +14,7 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -60,6 +61,7 @@ _BROWSER_HEADERS: Final = (
     "sec-",
     "user-agent",
 )
+_ALLOW_ORIGIN: Final = "Access-Control-Allow-Origin"
 # Sockets and early connections are no routes of Playwright; nothing listens at this port.
 _NO_NETWORK: Final[Any] = {"server": "http://127.0.0.1:1"}
 _ARGUMENTS: Final = (
@@ -263,6 +265,9 @@ class _Visit:
         finally:
             self.active.discard(task)
         self.size += len(response.body)
+        is_foreign = urlsplit(url)[:2] != urlsplit(self.page.url)[:2]
+        if is_foreign and kind != "script" and _ALLOW_ORIGIN not in response.headers:
+            return None  # Playwright would allow it
         if is_script:
             self.scripts.put(url, response, len(response.body))
         return response
@@ -281,6 +286,7 @@ class _Visit:
                 REFERRER_URL: self.page.url,
                 "allow_offsite": True,
                 "autothrottle_dont_adjust_delay": True,
+                "dont_merge_cookies": _domain(requested.url) != _domain(self.page.url),
                 "dont_retry": True,
                 "download_maxsize": MAX_SIZE - self.size,
                 **({"newscrawl_site": site} if site else {}),  # for its budget

@@ -116,6 +116,8 @@ HOSTILE = {
       onbeforeunload = event => { event.preventDefault(); return 'stay'; };
       for (let n = 0; n < 20; n++) { open('/other.html'); alert(n); prompt(confirm(n)); }
       location.replace('/other.html');""",
+    "foreign": """
+      fetch('OTHER/secret').then(answer => answer.text()).then(found => document.body.append(found));""",
     "robots": "fetch('/private/x.json').catch(() => {}); new Worker('/private/worker.js');",
     "requests": "setInterval(() => fetch('/poll?' + Math.random()).catch(() => {}), 5);",
 }
@@ -142,6 +144,7 @@ def test_site_of_applications(tmp_path: Path) -> None:
     pages = len(good) + len(hostile)
     with (
         DirectWeb() as web,
+        DirectWeb({"127.0.0.1/secret": text("secret")}) as other,
         DirectWeb(address=INTERNAL) as inner,
         socket.socket(type=socket.SOCK_DGRAM) as udp,
     ):
@@ -152,7 +155,7 @@ def test_site_of_applications(tmp_path: Path) -> None:
         web.put("127.0.0.1/hop", Answer(b"", 302, {"Location": f"{inner.url}/hop"}))
         for number, script in hostile.items():
             act = script.replace("INNER_HOST", f"{INTERNAL}:{inner.port}")
-            act = act.replace("INNER", inner.url)
+            act = act.replace("INNER", inner.url).replace("OTHER", other.url)
             act = act.replace("UDP_HOST", f"{INTERNAL}:{udp.getsockname()[1]}")
             web.put(f"127.0.0.1{story(number)}", acting_page(number, act))
         # One of the pages is the front page, so that a story is left.
@@ -173,6 +176,7 @@ def test_site_of_applications(tmp_path: Path) -> None:
     for item in found.items:
         number = int(item["url"].rpartition("-")[2].removesuffix(".html"))
         assert item["rendered"]
+        assert "secret" not in item["body"]
         assert item["title"] == title(number)
         assert set(paragraphs(number)) <= set(item["body"].split("\n\n"))
     assert site["rendering_count/rendered"] == pages
