@@ -105,6 +105,12 @@ def _centre(name: str, graph: Graph, boxes: Mapping[str, tuple[float, float, flo
     return sum(below) / len(below) if below else WIDTH / 2
 
 
+DARK_STYLE = (
+    "<style>@media (prefers-color-scheme:dark){svg{filter:invert(.93) hue-rotate(180deg)}}</style>"
+)
+"""Inverted colours, but for their hue."""
+
+
 def draw(graph: Graph) -> str:
     """Return the diagram of a reduced graph as SVG."""
     boxes = arrange(graph)
@@ -113,6 +119,7 @@ def draw(graph: Graph) -> str:
     lines = [
         f'{head} font-family="sans-serif" font-size="14">',
         "<title>Layers of newscrawl and their imports</title>",
+        DARK_STYLE,
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
     ]
     for number, caption in enumerate(CAPTIONS[: len(LAYERS)]):
