@@ -10,7 +10,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from newscrawl.body.parts import CAPTION_TAGS
+from newscrawl.body.parts import CAPTION_TAGS, elements_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -55,7 +55,7 @@ def boilerplate(
 ) -> frozenset[int]:
     """Return the rows of boilerplate in the subtrees of *roots*.
 
-    It comprises figures (unless *captions*), asides, navigation and footers; blocks of links; date
+    It comprises figures other than code, and captions (unless *captions*), asides, navigation and footers; blocks of links; date
     lines; text before the row *title* and between it and the date line, unless most of the text
     precedes it. Lists of links stay if the blocks were *selected* one by one.
     """
@@ -72,6 +72,8 @@ def boilerplate(
         elif tag == "span":
             if _is_label(document, row):
                 rows.add(row)
+        elif tag == "figure" and elements_in(document, row, "pre"):
+            continue  # of code
         elif tag in aside or _is_boilerplate_block(document, row, threshold, selected=selected):
             rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:

@@ -46,6 +46,11 @@ def test_removes_kicker_byline_and_date_line(head: str):
     assert body_of(head + BODY) == TEXT
 
 
+def test_keeps_code_in_figures():
+    code = "<figure><pre>vote --none\nrest</pre><figcaption>The session</figcaption></figure>"
+    assert body_of(HEADLINE + BODY + code) == f"{TEXT}\n\nvote --none\nrest"
+
+
 def test_keeps_lists_of_links_among_selected_blocks():
     document = parse_document(f"<div>{BODY}<ul><li><a href=/1>Chairs, half price</a></ul></div>")
     [row] = document.rows_of("ul")
