@@ -71,7 +71,7 @@ class PipelineOptions:
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise SettingError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         rendering = setting(settings, "NEWSCRAWL_RENDER")
-        _check("NEWSCRAWL_RENDER", [rendering], ("", "auto"))
+        _check("NEWSCRAWL_RENDER", filter(None, [rendering]), ("auto",))
         if rendering and find_spec("scrapy_playwright") is None:
             raise SettingError('NEWSCRAWL_RENDER: "auto" requires: pip install "newscrawl[render]"')
         _check_feeds(settings)

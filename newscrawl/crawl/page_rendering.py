@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 
 CHROMIUM: Final = ("chromium", "chromium-browser", "google-chrome")
 """Commands of the system's Chromium."""
-MAX_TABS: Final = 2
-"""Pages that are rendered at once: a page whose script does not end takes a CPU from the others."""
+MIN_TABS: Final = 2
+"""Pages that are rendered at once, or the number of workers: each tab uses a CPU."""
 MAX_REQUESTS: Final = 100
 """Requests of a page."""
 MAX_SIZE: Final = 20 * 2**20
@@ -103,7 +103,7 @@ class PageRenderer:
         self._max_pages = setting(settings, "NEWSCRAWL_RENDER_PAGES")
         self._timeout = setting(settings, "NEWSCRAWL_RENDER_TIMEOUT")
         self._begun: Counter[str] = Counter()
-        self._tabs = asyncio.Semaphore(MAX_TABS)
+        self._tabs = asyncio.Semaphore(max(MIN_TABS, setting(settings, "NEWSCRAWL_WORKERS")))
         self._starting = asyncio.Lock()
         self._provider: Any = None
         self._browser: Browser | None = None

@@ -38,7 +38,7 @@ from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_r
 from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
-from newscrawl.document.encoding import header_charset, is_binary
+from newscrawl.document.encoding import is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
 from newscrawl.items import KEPT, Article, PageItem
 from newscrawl.middlewares import PolitenessMiddleware
@@ -344,7 +344,7 @@ class SitelistSpider(Spider):
         try:
             meta = {"newscrawl_site": plan.site.key, "verbatim_url": True}
             response = await download_page(self.crawler, url, **meta)
-            page = await self._call(PAGE_TASK, plan, response, encoding=_charset(response))
+            page = await self._call(PAGE_TASK, plan, response, encoding=page_of(response).encoding)
         except Exception as error:  # noqa: BLE001  # any middleware's
             self.logger.info("Could not compare (%s): %s", failure_reason(error), url)
             return {"body": ""}
@@ -419,10 +419,10 @@ class SitelistSpider(Spider):
         task = "newscrawl.crawl.discovery.page_links:read_page"
         # Reading the links takes as long as an extraction.
         links = {"limit": self.max_links, "index_only": target.role == "article"}
-        options = {"encoding": _charset(response), **links, **self.window}
+        sent = replace(page_of(response), site=plan.site.key)
+        options = {"encoding": sent.encoding, **links, **self.window}
         page = await self._parse_in_worker(task, plan, response, **options)
         if page["barrier"] == NEEDS_JS and target.role == "section":
-            sent = PageItem(response.url, response.body, _charset(response), site=plan.site.key)
             if not page["articles"] and (shown := await self.renderer.render(sent)):
                 # Without validators: the page as sent stays the same when there are new links.
                 response = copy_response(response, body=shown.html, headers={})
@@ -584,7 +584,3 @@ def _place(page: dict[str, Any]) -> Place:
         return "within" if any(entry["timestamp"] for entry in page["articles"]) else "undated"
     left_out = page["left_out"]
     return "newer" if left_out.get("too_new", 0) > left_out.get("too_old", 0) else "older"
-
-
-def _charset(response: Response) -> str | None:
-    return header_charset(response.headers.get("Content-Type"))

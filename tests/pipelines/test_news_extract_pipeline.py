@@ -355,7 +355,7 @@ def test_hostile_pages_do_not_affect_others(
             "items",
             "NEWSCRAWL_OUTPUT: 'items' is not one of article, fill, zyte",
         ),
-        ("NEWSCRAWL_RENDER", "always", "NEWSCRAWL_RENDER: 'always' is not one of , auto"),
+        ("NEWSCRAWL_RENDER", "always", "NEWSCRAWL_RENDER: 'always' is not one of auto"),
         ("NEWSCRAWL_KEEP", ["news"], "NEWSCRAWL_KEEP: 'news' is not one of article, gallery"),
         ("NEWSCRAWL_KEEP", ["article:2"], "NEWSCRAWL_KEEP: confidence '2' of article is not"),
         ("NEWSCRAWL_KEEP", {"live": "x"}, "NEWSCRAWL_KEEP: confidence 'x' of live is not"),
