@@ -98,10 +98,9 @@ def decide(
 ) -> PublicationDate | None:
     """Return the publication date, or None without evidence.
 
-    The first structured date in order of trust wins, then the best visible date (the earlier of
-    two next to each other), then the URL, ``<time>`` and generic meta elements. A clear visible day
-    wins against a structured one if more kinds of source give it, or as many, is in the head of the story and is earlier. A
-    day is completed to the instant, and a naive time to the zone, that other evidence gives. An
+    The first structured date in order of trust wins, then the best visible date, then the URL,
+    ``<time>`` and generic meta elements. A clear visible day in the head of the story wins against a
+    structured one if more kinds of source give it, or as many and it is earlier. A day is completed to the instant, and a naive time to the zone, that other evidence gives. An
     instant in UTC is converted to the local zone (:mod:`~newscrawl.fields.dates.local_zone`).
     *modified* is the evidence of the modification date, *site* the zones of the site's country. The
     confidence follows the support for the day (:data:`CONFIDENCE`).
@@ -137,13 +136,15 @@ def _choose(evidence: Sequence[DateEvidence], updates: Collection[Day]) -> DateE
     if stated is None:
         # A guessed year or a relative date is less reliable than an attribute or a URL.
         return visible if visible and (visible.certain or weak is None) else weak
-    if visible is None or not visible.is_clear or visible.day in updates:
+    if visible is None or visible.day in updates or not _is_in_head(visible):
         return stated
     kinds = _kinds(evidence)
-    if visible.label == "published" or visible.weight >= HEAD_WEIGHT:
-        # An earlier visible day is the first publication: sites also state that of a migration.
-        return max(stated, visible, key=lambda item: (len(kinds[item.day]), -item.day.toordinal()))
-    return visible if len(kinds[visible.day]) > len(kinds[stated.day]) else stated
+    # An earlier visible day is the first publication: sites also state that of a migration.
+    return max(stated, visible, key=lambda item: (len(kinds[item.day]), -item.day.toordinal()))
+
+
+def _is_in_head(item: DateEvidence) -> bool:
+    return item.is_clear and (item.label == "published" or item.weight >= HEAD_WEIGHT)
 
 
 def _is_strong(item: DateEvidence) -> bool:
