@@ -96,6 +96,17 @@ def test_the_site_is_the_author_if_there_is_no_other():
 
 
 @pytest.mark.parametrize(
+    "content",
+    [
+        "财讯网_提供股票、期货与外汇市场的金融资讯",
+        "Port Office, 1 Quay Street, Tel: +44 (0)117 496 0123",
+    ],
+)
+def test_claims_and_addresses_in_metadata_are_no_authors(content: str):
+    assert authors("", f'<meta name="author" content="{content}">') == ([], None)
+
+
+@pytest.mark.parametrize(
     "unit",
     ["<p>By Ada Meyer</p>", "<b class=author>", "<a href=/author/a>x</a>", "<p>by by by</p>"],
 )

@@ -135,6 +135,8 @@ _INLINE = re.compile(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(
 _DIGIT = re.compile(r"\d")
 # A name with a claim: "Port Gazette – News for Fishers".
 _SLOGAN = re.compile(r"\s[–—|-]\s.*\s.*\s")
+# Telephone numbers, Chinese claims.
+_NO_NAME = re.compile(r"(?:\d\D{0,2}){7}|[\u4e00-\u9fff]{11}")
 _MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
 _PUBLICATION = re.compile(
     r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
@@ -297,7 +299,7 @@ class _Reader(StructuredData):
                 or is_account
                 or any(_SLOGAN.search(name) for name in authors)
             )
-            if site_names is not None and is_doubtful:
+            if (site_names is not None and is_doubtful) or any(map(_NO_NAME.search, names)):
                 continue  # a byline may name the people
             if authors:
                 return authors, source
