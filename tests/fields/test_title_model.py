@@ -156,6 +156,23 @@ def test_titles_have_no_ruby_readings():
     )
 
 
+@pytest.mark.parametrize("name", ["Sports Plus", "Lifestyle &amp; Leisure", "Evening Digest"])
+@pytest.mark.parametrize("tag", ["h3", "b", "div"])
+def test_a_section_that_the_title_element_names_is_no_title(tag: str, name: str):
+    """Old pages show it before the headline."""
+    page = (
+        f"<html><head><title>{name}</title></head><body>{NAVIGATION}<b>{name.upper()}</b>"
+        f"<{tag}>{STORY}</{tag}>{BODY}{BODY}{BODY}</body></html>"
+    )
+    assert extract(page, URL).title == STORY
+
+
+@pytest.mark.parametrize("mark", ["» ", "► ", "&gt; ", ": "])
+def test_titles_do_not_begin_with_a_mark(mark: str):
+    page = f"<html><head>{OG}</head><body><h1>{mark}{STORY}</h1>{BODY}</body></html>"
+    assert extract(page, URL).title == STORY
+
+
 def test_removes_a_repeated_headline_from_the_body():
     page = (
         f"{TITLE}<body><header><h1>{STORY}</h1></header><article><h1>{STORY}</h1>{BODY}</article>"

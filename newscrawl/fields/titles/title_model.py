@@ -28,6 +28,18 @@ MIN_PROBABILITY_SHARED = 0.2
 
 MIN_SHARE = 0.7
 
+MAX_FOREIGN_SHARE = 0.2
+"""Maximum share of the words of a title in the content for it to name the site or a section."""
+
+MIN_CONTENT_SHARE = 0.5
+MIN_PROBABILITY_IN_CONTENT = 0.03
+"""Minimum share of words in the content, and probability, of a candidate preferred to such a title."""
+
+# Signs before a heading.
+_BULLETS = "»›>►•: "
+# Text nodes after the start of the content.
+_MAX_DISTANCE = 3
+
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 """Accuracy of stated titles where no candidate is probable: of metadata, of the ``title`` element.
 
@@ -63,12 +75,18 @@ def find_headline(
 
     The most probable candidate, if its probability reaches the threshold
     (:data:`MIN_PROBABILITY`, or the next one), else the first stated title without the site's
-    name, or *fallback* (the title of another method). The confidence of a candidate is its
+    name, or *fallback* (the title of another method). A ``title`` element that names the site or a
+    section yields to a text at the start of the content. The confidence of a candidate is its
     calibrated probability.
     """
     choice, stated = _choose(candidates, model)
+    if candidates.stated.keys() == {"title"} and not (choice and choice.span.heading):
+        title = choice.span.text if choice else candidates.stated["title"]
+        choice = _of_content(candidates, model, title) or choice
     found = _headline(document, choice, model) if choice else stated or fallback
-    return None if found is None else found._replace(text=_whole(found.text, candidates))
+    if found is None:
+        return None
+    return found._replace(text=_whole(found.text, candidates).lstrip(_BULLETS) or found.text)
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
@@ -87,6 +105,31 @@ def _choose(
     ):
         choice = None
     return choice, stated
+
+
+def _of_content(candidates: TitleCandidates, model: Model, title: str) -> TitleChoice | None:
+    """Return the most probable candidate at the start of the content, None if *title* may be right.
+
+    The ``title`` element of some pages only names the site or a section, and so does the candidate
+    that resembles it: the content has few of its words.
+    """
+    content = set(candidates.content_words)
+    for found in ({*words(title)}, {*words(candidates.stated["title"])}):
+        if len(found & content) > MAX_FOREIGN_SHARE * len(found):
+            return None
+    features = candidates.features
+    columns = (features[name] for name in ("distance_to_content", "words_in_content"))
+    probabilities = model.ensemble.predict(features)
+    choices = (
+        TitleChoice(span, probability)
+        for span, probability, distance, share in zip(
+            candidates.spans, probabilities, *columns, strict=True
+        )
+        if probability >= MIN_PROBABILITY_IN_CONTENT
+        and 0 <= distance <= _MAX_DISTANCE
+        and share >= MIN_CONTENT_SHARE
+    )
+    return max(choices, key=lambda choice: choice.probability, default=None)
 
 
 def _whole(title: str, candidates: TitleCandidates) -> str:
