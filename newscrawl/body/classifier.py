@@ -55,11 +55,6 @@ class BodyModels(NamedTuple):
         """Sites whose pages the models were trained on."""
         return self.blocks.sites | self.context.sites
 
-    def save(self, folder: Path) -> None:
-        """Write the models to *folder*. Raises ``OSError``."""
-        self.blocks.save(folder)
-        self.context.save(folder)
-
     def probabilities(self, features: Columns, chars: list[float]) -> list[float]:
         """Return the probability that each candidate block belongs to the body."""
         alone = self.blocks.ensemble.predict(features)

@@ -79,11 +79,3 @@ def suffix_of(path: str, suffixes: Iterable[str], otherwise: str = "") -> str:
             f"{path}: no format has the suffix {suffix!r}; use {known}{otherwise}"
         )
     return suffix
-
-
-def save_text(path: Path, text: str) -> None:
-    """Write *text* to *path*. Raises ``click.ClickException`` on failure."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"cannot write {path}: {error}") from error

@@ -97,10 +97,6 @@ class TreeEnsemble(EnsembleData):
         (low, before), (high, after) = self.calibration[place - 1 : place + 1]
         return (after - before) / (high - low) * (probability - low) + before
 
-    def save(self, path: Path) -> None:
-        """Write the ensemble to *path*: equal ensembles give equal bytes."""
-        path.write_bytes(model_file.encode(self))
-
 
 @compiled("newscrawl.ensemble._ensemble", max_log_odds=_MAX_LOG_ODDS)
 def probabilities(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[float]:
@@ -144,10 +140,6 @@ class Model(NamedTuple):
     def sites(self) -> frozenset[str]:
         """Sites whose pages it was trained on."""
         return frozenset(self.ensemble.sites)
-
-    def save(self, folder: Path) -> None:
-        """Write the model to *folder*. Raises ``OSError``."""
-        self.ensemble.save(folder / self.file)
 
 
 @cache

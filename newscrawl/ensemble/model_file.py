@@ -32,9 +32,9 @@ else:
 LEAF = -1
 """Value of ``feature`` for leaves."""
 
-_FORMAT = "newscrawl forest 1"
+FORMAT = "newscrawl forest 1"
 # The type of each column in numpy's files, and of Python's arrays.
-_DTYPES = {
+DTYPES = {
     "feature": ("<i2", "h"),
     "threshold": ("<f4", "f"),
     "left": ("<i4", "i"),
@@ -47,8 +47,6 @@ _NPY = re.compile(
     rb"\x93NUMPY\x01\0..\{'descr': '([^']+)', 'fortran_order': False, 'shape': \(\d*,?\), \} *\n",
     re.DOTALL,
 )
-# The earliest time of the zip format: equal models give equal files.
-_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 Link = Literal["mean", "logistic"]
 """Probability from the leaf values of a row: their mean (random forest) or the logistic function of
@@ -100,9 +98,9 @@ def decode(data: bytes) -> dict[str, Any]:
         if not dtype.startswith("<U"):
             raise ValueError(f"'about' has dtype {dtype}")
         about = json.loads(about_text.decode("utf-32-le"))
-        if about["format"] != _FORMAT:
-            raise ValueError(f"format is {about['format']!r}, expected {_FORMAT!r}")
-        nodes = {name: _column(arrays, name, *types) for name, types in _DTYPES.items()}
+        if about["format"] != FORMAT:
+            raise ValueError(f"format is {about['format']!r}, expected {FORMAT!r}")
+        nodes = {name: _column(arrays, name, *types) for name, types in DTYPES.items()}
     if about["schema"] != schema_hash(about["features"]):
         raise ValueError("the hash does not match the features")
     curve = about.get("calibration", ())
@@ -134,26 +132,6 @@ def _column(arrays: zipfile.ZipFile, name: str, dtype: str, code: str) -> array[
     return column
 
 
-def encode(ensemble: EnsembleData) -> bytes:
-    """Return the file contents of *ensemble*: equal ensembles give equal bytes."""
-    about: dict[str, Any] = {
-        "format": _FORMAT,
-        "features": ensemble.feature_names,
-        "schema": ensemble.schema_hash,
-        "sites": ensemble.sites,
-        "calibration": ensemble.calibration,
-    }
-    if ensemble.link != "mean":
-        about |= {"link": ensemble.link, "base": ensemble.base}
-    arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
-    arrays |= {name: np.asarray(getattr(ensemble, name)) for name in _DTYPES}
-    data = BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, values in arrays.items():
-            archive.writestr(_member(name), _npy(values), compresslevel=9)
-    return data.getvalue()
-
-
 def schema_hash(feature_names: Iterable[str]) -> str:
     """Return the SHA-256 hash of the feature names, which identifies the schema."""
     return hashlib.sha256("\n".join(feature_names).encode()).hexdigest()
@@ -163,7 +141,7 @@ def check(ensemble: EnsembleData) -> None:
     """Raise :class:`ModelError` unless every path ends at a leaf of its own tree."""
     size = len(ensemble.feature)
     feature, threshold, left, right, value, offset = (
-        np.asarray(getattr(ensemble, name)) for name in _DTYPES
+        np.asarray(getattr(ensemble, name)) for name in DTYPES
     )
     columns = (feature, threshold, left, right, value)
     if any(column.shape != (size,) for column in columns) or offset.ndim != 1:
@@ -187,16 +165,3 @@ def check(ensemble: EnsembleData) -> None:
     for child in (left[inner], right[inner]):
         if (child <= inner).any() or (child >= after).any():
             raise ModelError("child nodes before their parents")
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(f"{name}.npy", date_time=_FIXED_TIME)
-    info.compress_type = zipfile.ZIP_DEFLATED
-    info.create_system = 3  # not that of the platform
-    return info
-
-
-def _npy(values: NDArray[Any]) -> bytes:
-    data = BytesIO()
-    np.lib.format.write_array(data, values, allow_pickle=False)
-    return data.getvalue()

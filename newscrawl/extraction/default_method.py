@@ -44,11 +44,6 @@ class DefaultModels(NamedTuple):
         """Sites whose pages the models were trained on."""
         return self.title.sites | self.body.sites
 
-    def save(self, folder: Path) -> None:
-        """Write the models to *folder*. Raises ``OSError``."""
-        self.title.save(folder)
-        self.body.save(folder)
-
 
 @cache
 def load_default_models(folder: Path | None) -> DefaultModels:

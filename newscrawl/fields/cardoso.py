@@ -52,11 +52,6 @@ class Models(NamedTuple):
         """Sites whose pages the models were trained on."""
         return frozenset(self.title.sites) | frozenset(self.date.sites)
 
-    def save(self, folder: Path) -> None:
-        """Write the title-dependent pair to *folder*. Raises ``OSError``."""
-        self.title.save(folder / TITLE_FILE)
-        self.date.save(folder / DATE_FILE)
-
 
 @cache
 def load_models(folder: Path | None = None) -> Models:

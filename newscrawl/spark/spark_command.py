@@ -16,11 +16,11 @@ from newscrawl import clock
 from newscrawl.archives.sources import CC_NEWS, SPLIT, cc_news
 from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.output.segments import SegmentError
-from newscrawl.defaults import DEFAULTS, check_settings, setting
+from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.feeds.cluster_tables import summary_line
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.optional import MissingPackageError
-from newscrawl.pipeline_options import PipelineOptions, neardup_options
+from newscrawl.pipeline_options import neardup_options, validate_settings
 from newscrawl.spark.session import (
     delete,
     exists,
@@ -154,9 +154,7 @@ def _settings(args: argparse.Namespace) -> Settings:
     settings = get_project_settings()
     settings.setdict(_parse_pairs(args.settings, "-s"), priority="cmdline")
     try:
-        check_settings(settings)
-        neardup_options(settings)
-        PipelineOptions.read(settings)
+        validate_settings(settings)
     except ValueError as error:
         raise UsageError(str(error)) from error
     return settings

@@ -22,6 +22,7 @@ from newscrawl.ensemble.ensemble import (
     probabilities,
     schema_hash,
 )
+from newscrawl.lab.training.model_writer import save_ensemble
 from newscrawl.lab.training.trees import Tree, ensemble_of
 from tests.helpers.compiled import assert_equal_in_python
 
@@ -77,7 +78,7 @@ def test_rejects_missing_columns_and_values(ensemble: TreeEnsemble):
 
 
 def test_file_keeps_ensemble_features_and_sites(ensemble: TreeEnsemble, tmp_path: Path):
-    ensemble.save(path := tmp_path / "model.npz")
+    save_ensemble(ensemble, path := tmp_path / "model.npz")
     loaded = TreeEnsemble.load(path, schema=schema_hash(NAMES))
     assert loaded.feature_names == NAMES
     assert loaded.sites == ("a.example", "b.example")
@@ -87,15 +88,15 @@ def test_file_keeps_ensemble_features_and_sites(ensemble: TreeEnsemble, tmp_path
 
 
 def test_file_does_not_depend_on_the_time(ensemble: TreeEnsemble, tmp_path: Path):
-    ensemble.save(first := tmp_path / "first.npz")
-    TreeEnsemble.load(first).save(second := tmp_path / "second.npz")
+    save_ensemble(ensemble, first := tmp_path / "first.npz")
+    save_ensemble(TreeEnsemble.load(first), second := tmp_path / "second.npz")
     assert first.read_bytes() == second.read_bytes()
     times = {info.date_time for info in zipfile.ZipFile(first).infolist()}
     assert times == {(1980, 1, 1, 0, 0, 0)}
 
 
 def test_rejects_a_model_for_other_features(ensemble: TreeEnsemble, tmp_path: Path):
-    ensemble.save(path := tmp_path / "model.npz")
+    save_ensemble(ensemble, path := tmp_path / "model.npz")
     with pytest.raises(ModelError, match="other features: length, digits, size"):
         TreeEnsemble.load(path, schema=schema_hash(("size", "digits", "length")))
 
@@ -122,7 +123,7 @@ def test_does_not_unpickle(tmp_path: Path):
 
 def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
     """Write *ensemble* with changed arrays."""
-    ensemble.save(path)
+    save_ensemble(ensemble, path)
     with np.load(path) as arrays:
         np.savez(path, **{**arrays, **changed})
     return path
@@ -171,7 +172,7 @@ def test_rejects_invalid_trees(ensemble: TreeEnsemble, tmp_path: Path, changed: 
 def test_rejects_a_changed_byte_or_predicts_the_same(
     ensemble: TreeEnsemble, tmp_path: Path, data: st.DataObject
 ):
-    ensemble.save(path := tmp_path / "model.npz")
+    save_ensemble(ensemble, path := tmp_path / "model.npz")
     content = bytearray(path.read_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] ^= data.draw(st.integers(1, 255))
@@ -187,7 +188,7 @@ def test_rejects_a_changed_byte_or_predicts_the_same(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(length=st.integers(0))
 def test_rejects_a_truncated_file(ensemble: TreeEnsemble, tmp_path: Path, length: int):
-    ensemble.save(path := tmp_path / "model.npz")
+    save_ensemble(ensemble, path := tmp_path / "model.npz")
     content = path.read_bytes()
     path.write_bytes(content[: length % len(content)])
     with pytest.raises(ModelError):

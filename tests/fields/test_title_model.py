@@ -24,6 +24,7 @@ from newscrawl.fields.titles.title_features import (
 from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, find_headline, load_title_model
 from newscrawl.items import Evidence
 from newscrawl.lab.paper_methods import TRAINED_METHODS
+from newscrawl.lab.training.model_writer import save_ensemble, save_models
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -284,11 +285,11 @@ def test_packaged_model_is_calibrated_and_cached():
 
 
 def test_rejects_foreign_damaged_and_missing_models(tmp_path: Path):
-    load_models().title.save(tmp_path / TITLE_MODEL_FILE)
+    save_ensemble(load_models().title, tmp_path / TITLE_MODEL_FILE)
     with pytest.raises(ModelError, match=r"title\.npz .* other features"):
         load_title_model(tmp_path)
     (other := tmp_path / "damaged").mkdir()
-    load_title_model().save(other)
+    save_models(load_title_model(), other)
     data = (other / TITLE_MODEL_FILE).read_bytes()
     (other / TITLE_MODEL_FILE).write_bytes(data[: len(data) // 2])
     with pytest.raises(ModelError, match=r"title\.npz is not a model file, or damaged"):

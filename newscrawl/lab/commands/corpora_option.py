@@ -43,3 +43,11 @@ def require_training(method: str) -> None:
     """Raise ``MissingPackageError`` if *method* must be trained and scikit-learn is missing."""
     if method in TRAINED_METHODS:
         require("sklearn", "scikit-learn")
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write *text* to *path*. Raises ``click.ClickException`` on failure."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error}") from error

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from newscrawl.cli.shared_options import COUNT, check_method, progress, report, save_text
+from newscrawl.cli.shared_options import COUNT, check_method, progress, report
 from newscrawl.extraction.methods import DEFAULT_METHOD
-from newscrawl.lab.commands.corpora_option import load_corpora, require_training, workers_option
+from newscrawl.lab.commands.corpora_option import (
+    load_corpora,
+    require_training,
+    save_text,
+    workers_option,
+)
 from newscrawl.lab.commands.evaluate_families import evaluate_families
 from newscrawl.lab.commands.evaluate_near_duplicates import evaluate_near_duplicates
 from newscrawl.lab.paper_methods import TRAINED_METHODS, V_WRAPPER

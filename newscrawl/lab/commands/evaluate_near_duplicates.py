@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from newscrawl.cli.shared_options import check_method, progress, save_text
-from newscrawl.lab.commands.corpora_option import require_training
+from newscrawl.cli.shared_options import check_method, progress
+from newscrawl.lab.commands.corpora_option import require_training, save_text
 from newscrawl.lab.paper_methods import TRAINED_METHODS
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from newscrawl.cli.shared_options import progress, save_text
-from newscrawl.lab.commands.corpora_option import load_corpora, workers_option
+from newscrawl.cli.shared_options import progress
+from newscrawl.lab.commands.corpora_option import load_corpora, save_text, workers_option
 from newscrawl.optional import require
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from newscrawl.lab.evaluation.visual_training import fit_visual_models, read_vis
 from newscrawl.lab.paper_methods import V_WRAPPER
 from newscrawl.lab.training.bundle import fit_bundle, fit_default, fit_folds
 from newscrawl.lab.training.examples import read_examples
+from newscrawl.lab.training.model_writer import save_models
 from newscrawl.lab.visual.geometry import GeometryError
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from newscrawl.lab.corpora.folds import Kind
     from newscrawl.lab.corpora.map_pages import PageOutcome
     from newscrawl.lab.evaluation.page_scores import PageScores
-    from newscrawl.lab.training.bundle import Fitted
     from newscrawl.lab.training.examples import Examples
 
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def map_folds(
     measure: Callable[[Sequence[LabelledPage], Path], list[PageOutcome[T]]],
     *,
     learn_from: Sequence[LabelledPage] | None = None,
-    fit: Callable[[Sequence[LabelledPage], Sequence[Any]], Fitted] = fit_bundle,
+    fit: Callable[[Sequence[LabelledPage], Sequence[Any]], tuple[Any, ...]] = fit_bundle,
     read: Callable[..., Examples[Any]] = read_examples,
     workers: int,
     advance: Callable[[], object] | None = None,
@@ -95,7 +95,7 @@ def map_folds(
         models = fit_folds(examples.pages, examples.examples, training_folds, fit)
         for fold, fitted in enumerate(models):
             (folder := Path(name, str(fold))).mkdir()
-            fitted.save(folder)
+            save_models(fitted, folder)
             members = [page for page in pages if fold_of[page] == fold]
             outcomes.update(zip(members, measure(members, folder), strict=True))
     return [outcomes[page] for page in pages]

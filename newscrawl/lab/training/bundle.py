@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from newscrawl.extraction.default_method import DefaultModels
 from newscrawl.lab.corpora.folds import FOLDS, site_names
@@ -12,7 +12,6 @@ from newscrawl.lab.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from newscrawl.fields.cardoso import Models
     from newscrawl.lab.corpora.corpus import LabelledPage
@@ -21,23 +20,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Fitted(Protocol):
-    """Models that can be saved."""
-
-    def save(self, folder: Path) -> None:
-        """Write the models to *folder*. Raises ``OSError``."""
-
-
 class Bundle(NamedTuple):
     """Models of all learned methods."""
 
     cardoso: Models
     default: DefaultModels
-
-    def save(self, folder: Path) -> None:
-        """Write all models to *folder*. Raises ``OSError``."""
-        self.cardoso.save(folder)
-        self.default.save(folder)
 
 
 def fit_bundle(pages: Sequence[LabelledPage], examples: Sequence[Example]) -> Bundle:
@@ -66,8 +53,8 @@ def fit_folds(
     pages: Sequence[LabelledPage],
     examples: Sequence[T],
     folds: Sequence[int],
-    fit: Callable[[Sequence[LabelledPage], Sequence[T]], Fitted],
-) -> Iterator[Fitted]:
+    fit: Callable[[Sequence[LabelledPage], Sequence[T]], tuple[Any, ...]],
+) -> Iterator[tuple[Any, ...]]:
     """Yield for each fold the models that *fit* returns for the pages of the other folds."""
     for fold in range(FOLDS):
         others = [i for i, other in enumerate(folds) if other != fold]

@@ -22,6 +22,7 @@ from newscrawl.lab.corpora.map_pages import map_pages
 from newscrawl.lab.training.boosting import Boosting, feature_rows
 from newscrawl.lab.training.bundle import fit_default
 from newscrawl.lab.training.made_pages import corpus_stories, made_articles, made_indexes
+from newscrawl.lab.training.model_writer import save_models
 from newscrawl.lab.training.training_errors import TooFewPagesError
 
 if TYPE_CHECKING:
@@ -85,11 +86,6 @@ class KindModels(NamedTuple):
 
     whole: Model
     page: Model
-
-    def save(self, folder: Path) -> None:
-        """Write both models to *folder*. Raises ``OSError``."""
-        self.whole.save(folder)
-        self.page.save(folder)
 
 
 def read_kind_pages(
@@ -167,7 +163,8 @@ def read_out_of_fold(
         members = [page for page, other in zip(all_pages, folds, strict=True) if other == fold]
         with TemporaryDirectory() as name:
             folder = Path(name)
-            fit_default([pages[i] for i in others], [examples[i] for i in others]).save(folder)
+            fitted = fit_default([pages[i] for i in others], [examples[i] for i in others])
+            save_models(fitted, folder)
             read += read_kind_pages(members, workers=workers, models=folder, advance=advance)
     return read
 

@@ -23,6 +23,7 @@ from newscrawl.lab.training.cross_validation import (
 )
 from newscrawl.lab.training.kind_report import kind_tables
 from newscrawl.lab.training.kind_training import fit_kind_models, read_out_of_fold
+from newscrawl.lab.training.model_writer import save_models
 from newscrawl.lab.training.title_report import title_tables
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from newscrawl.lab.training.bundle import Bundle
     from newscrawl.lab.training.example_types import Example
     from newscrawl.lab.training.examples import Examples
-    from newscrawl.lab.training.kind_training import KindModels
+from newscrawl.lab.training.kind_training import KindModels
 
 Approach = Literal["structural", "visual", "dependent", "conditional"]
 
@@ -88,12 +89,12 @@ def train(
         yield from title_tables(examples)
         yield from body_tables(with_bodies(examples.pages, examples.examples))
     models = fit_bundle(examples.pages, examples.examples)
-    models.save(out)
+    save_models(models, out)
     kind_pages = read_out_of_fold(examples.pages, examples.examples, typed, workers=workers)
     if validate:
         yield from kind_tables(kind_pages)
     kinds = fit_kind_models(kind_pages)
-    kinds.save(out)
+    save_models(kinds, out)
     yield _model_table(models, kinds, out)
 
 

@@ -50,11 +50,6 @@ class VisualModels(NamedTuple):
         """Sites whose pages the models were trained on."""
         return self.main.sites | self.title.sites | self.body.sites
 
-    def save(self, folder: Path) -> None:
-        """Write the models to *folder*. Raises ``OSError``."""
-        for model in self:
-            model.save(folder)
-
 
 @cache
 def load_visual_models(folder: Path | None = None) -> VisualModels:

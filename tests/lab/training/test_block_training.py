@@ -33,6 +33,7 @@ from newscrawl.lab.training.block_training import (
     read_labelled,
 )
 from newscrawl.lab.training.boosting import boosted_ensemble
+from newscrawl.lab.training.model_writer import save_ensemble, save_models
 from newscrawl.lab.training.training_errors import TooFewPagesError
 from tests.body.test_block_classifier import NOISE, STORY, page
 
@@ -51,7 +52,7 @@ def boosted(seed: int = 0) -> tuple[object, np.ndarray, TreeEnsemble]:
 def test_boosted_ensemble_predicts_as_scikit_learn(tmp_path: Path):
     model, rows, ensemble = boosted()
     expected = model.predict_proba(rows)[:, 1]  # type: ignore[attr-defined]
-    ensemble.save(tmp_path / "boosted.npz")
+    save_ensemble(ensemble, tmp_path / "boosted.npz")
     for one in (ensemble, TreeEnsemble.load(tmp_path / "boosted.npz")):
         for count in (len(rows), 3):
             columns = dict(zip("abcde", rows[:count].T.tolist(), strict=True))
@@ -66,7 +67,7 @@ def test_rejects_damaged_boosted_ensembles(tmp_path: Path, change: dict[str, obj
     _, _, ensemble = boosted()
     if "value" in change:
         change = {"value": np.full_like(ensemble.value, np.inf)}
-    replace(ensemble, **change).save(tmp_path / "damaged.npz")
+    save_ensemble(replace(ensemble, **change), tmp_path / "damaged.npz")
     with pytest.raises(ModelError):
         TreeEnsemble.load(tmp_path / "damaged.npz")
 
@@ -92,7 +93,7 @@ def test_training_is_deterministic_and_records_the_sites(tmp_path: Path):
     assert all(any(one.example.labels) for one in pages)
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        fit_body_models(pages).save(tmp_path / name)
+        save_models(fit_body_models(pages), tmp_path / name)
     one, two = (load_body_models(tmp_path / name) for name in ("one", "two"))
     for file in ("body.npz", "body-context.npz"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()

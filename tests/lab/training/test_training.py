@@ -26,6 +26,7 @@ from newscrawl.lab.corpora.labels import Coverage, Labels, align
 from newscrawl.lab.corpora.title_match import TitleMatch, match_means
 from newscrawl.lab.training.example_types import Example
 from newscrawl.lab.training.examples import example, read_examples
+from newscrawl.lab.training.model_writer import save_ensemble
 from newscrawl.lab.training.title_training import fit_title_model
 from newscrawl.lab.training.training_errors import TooFewPagesError
 
@@ -265,8 +266,8 @@ def test_packaged_models_load():
 
 def test_load_models_names_damaged_file(tmp_path: Path):
     models = load_models()
-    models.date.save(tmp_path / "cardoso-title.npz")
-    models.date.save(tmp_path / "cardoso-date.npz")
+    save_ensemble(models.date, tmp_path / "cardoso-title.npz")
+    save_ensemble(models.date, tmp_path / "cardoso-date.npz")
     with pytest.raises(ModelError, match=r"cardoso-title\.npz .* other features"):
         load_models(tmp_path)
 
