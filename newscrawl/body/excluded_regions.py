@@ -331,7 +331,8 @@ def _hidden_panels(document: Document, hidden_rows: Iterable[int]) -> set[int]:
     hiding: set[int] = set()
     for row in hidden_rows:
         ancestors = _hidden_ancestors(document, row)
-        if (name := id_of(ancestors[-1])) and name in document.controlled:
+        name = id_of(ancestors[-1])
+        if name and document.source.count(name.encode()) > 1 and name in document.controlled:
             hiding.update(ancestors)
     return hiding
 

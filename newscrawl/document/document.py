@@ -303,21 +303,20 @@ class Document:
     def rows_named(self, parts: Iterable[str]) -> list[int]:
         """Return the rows whose class, id or item type contains one of *parts*, in lower case."""
         found: set[int] = set()
-        for part in parts:
-            for rows, names, joined in self._lower_names:
-                if part in joined:
-                    found.update(row for row, name in zip(rows, names, strict=True) if part in name)
+        parts = [part for part in parts if part in self._names]
+        for column in ("class", "id", "itemtype") if parts else ():
+            values = self.attributes[column]
+            named = {it for it in set(values.values()) if any(part in it.lower() for part in parts)}
+            found.update(row for row, value in values.items() if value in named)
         return sorted(found)
 
     @cached_property
-    def _lower_names(self) -> list[tuple[dict[int, str], list[str], str]]:
-        """Rows with a class, id or item type, the values in lower case, and these as one text."""
-        columns = [self.attributes[name] for name in ("class", "id", "itemtype")]
-        texts = ["\0".join(column.values()).lower() for column in columns]
-        names = [
-            text.split("\0") if column else [] for column, text in zip(columns, texts, strict=True)
-        ]
-        return list(zip(columns, names, texts, strict=True))
+    def _names(self) -> str:
+        """The classes, ids and item types of the page, once each, in lower case."""
+        names = {
+            it for column in ("class", "id", "itemtype") for it in self.attributes[column].values()
+        }
+        return "\0".join(names).lower()
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
         """Return a copy with the rows in *ranges* hidden; it shares the tree.

@@ -148,8 +148,8 @@ def _links(
     after = rows_between(texts, last, len(document))[:_TEXTS_AFTER]
     start, stop = min(before, default=first), max(after, default=last)
     hrefs = document.attributes["href"]
-    for row in document.rows_of("a"):
-        if start <= row <= stop + 1 and row in hrefs:
+    for row in rows_between(document.rows_of("a"), start, stop + 2):
+        if row in hrefs:
             if stem not in hrefs[row] and _ELSEWHERE.match(hrefs[row]):  # the common case
                 continue
             label = squeeze(document.shown_text(row))
