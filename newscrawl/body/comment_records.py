@@ -7,6 +7,7 @@ import string
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.body.parts import elements_in
 from newscrawl.document.document import MAX_LABEL, WIDGET
 from newscrawl.document.repeats import sibling_lists
 from newscrawl.text import places_of, weighted_length
@@ -43,7 +44,7 @@ _PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
 _MARKS = f"{string.digits}{string.punctuation}{string.whitespace}·•–—"
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
-_HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4"})
+_HEADING_TAGS = ("h1", "h2", "h3", "h4")
 
 _MAX_REPLY = 30  # characters
 _MIN_COMMENT = 15  # weighted characters
@@ -153,7 +154,7 @@ def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:
 
 def _record(document: Document, row: int) -> _Record | None:
     """Return the properties of the subtree of *row*; None if it is not a comment."""
-    if document.link_density(row) > 0.5:
+    if document.link_density(row) > 0.5 or _has_headline(document, row):
         return None
     texts = [
         (place, document.text[place], weighted_length(document.text[place]))
@@ -164,7 +165,7 @@ def _record(document: Document, row: int) -> _Record | None:
         for place, text, size in texts
         if size >= _MIN_COMMENT and not _is_link(document, place)
     ]
-    if not own or _has_headline(document, row):
+    if not own:
         return None
     if _PRICE.search("\0".join([text for _, text, size in texts if size <= MAX_LABEL])):
         return None
@@ -197,6 +198,7 @@ def _is_link(document: Document, row: int) -> bool:
 
 def _has_headline(document: Document, row: int) -> bool:
     return any(
-        document.tag[place] in _HEADING_TAGS and document.chars(place) > MAX_LABEL
-        for place in range(row, document.end[row])
+        document.chars(place) > MAX_LABEL
+        for tag in _HEADING_TAGS
+        for place in elements_in(document, row, tag)
     )
