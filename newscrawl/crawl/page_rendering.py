@@ -52,20 +52,13 @@ _MAX_BLOCKED: Final = 10.0
 # Seconds without a change or a request after which a page is complete, with text and without.
 _QUIET: Final = (0.75, 3.0)
 _MIN_TEXT: Final = 300
-# Those of the browser; Scrapy sets its own.
-_BROWSER_HEADERS: Final = (
-    "accept-encoding",
-    "content-length",
-    "cookie",
-    "host",
-    "sec-",
-    "user-agent",
-)
-_ALLOW_ORIGIN: Final = "Access-Control-Allow-Origin"
+# Headers of the browser; Scrapy sets its own.
+_BROWSERS: Final = ("accept-encoding", "content-length", "cookie", "host", "sec-", "user-agent")
 # Sockets and early connections are no routes of Playwright; nothing listens at this port.
 _NO_NETWORK: Final[Any] = {"server": "http://127.0.0.1:1"}
 _ARGUMENTS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--js-flags=--max-old-space-size=512",  # MB of a page's scripts
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
 )
 # Length of the text, and the page with its open shadow roots; both throw if it is too large.
@@ -171,7 +164,8 @@ class PageRenderer:
         finally:
             for task in visit.active:
                 task.cancel()
-            await context.close()
+            async with asyncio.timeout(_MAX_BLOCKED):
+                await context.close()
 
     async def _close(self) -> None:
         for owner in filter(None, (self._browser, self._provider)):
@@ -265,8 +259,8 @@ class _Visit:
         finally:
             self.active.discard(task)
         self.size += len(response.body)
-        is_foreign = urlsplit(url)[:2] != urlsplit(self.page.url)[:2]
-        if is_foreign and kind != "script" and _ALLOW_ORIGIN not in response.headers:
+        is_own = urlsplit(url)[:2] == urlsplit(self.page.url)[:2]
+        if not (is_own or is_script or "Access-Control-Allow-Origin" in response.headers):
             return None  # Playwright would allow it
         if is_script:
             self.scripts.put(url, response, len(response.body))
@@ -278,7 +272,7 @@ class _Visit:
         return Request(
             requested.url,
             method=requested.method,
-            headers={name: text for name, text in headers if not name.startswith(_BROWSER_HEADERS)},
+            headers={name: text for name, text in headers if not name.startswith(_BROWSERS)},
             body=requested.post_data_buffer or b"",
             callback=NO_CALLBACK,
             meta={
