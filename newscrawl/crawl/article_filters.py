@@ -35,8 +35,8 @@ class ArticleFilters:
     def read(cls, settings: Any) -> Self:
         """Return the filters in *settings*; raise ``ValueError`` naming an invalid setting."""
         return cls(
-            since=_moment(settings, "NEWSCRAWL_SINCE"),
-            until=_moment(settings, "NEWSCRAWL_UNTIL"),
+            since=moment_setting(settings, "NEWSCRAWL_SINCE"),
+            until=moment_setting(settings, "NEWSCRAWL_UNTIL"),
             languages=tuple(str(tag).strip().lower() for tag in _list(settings, "LANGUAGES")),
             keywords=tuple(_as_text(str(word)) for word in _list(settings, "KEYWORDS")),
         )
@@ -100,8 +100,11 @@ def _list(settings: Any, name: str) -> list[Any]:
     return [entry for entry in setting(settings, f"NEWSCRAWL_{name}") if str(entry).strip()]
 
 
-def _moment(settings: Any, name: str) -> date | None:
-    """Return the setting *name*, a day, a time or an age (``24h``, ``7d``); None if it is empty."""
+def moment_setting(settings: Any, name: str) -> date | None:
+    """Return the setting *name*, a day, a time or an age (``24h``, ``7d``); None if it is empty.
+
+    Raises ``ValueError`` naming the setting.
+    """
     value = setting(settings, name)
     if not value or isinstance(value, date):
         return _aware(value) if isinstance(value, datetime) else value or None

@@ -206,7 +206,7 @@ class NewsExtractPipeline:
         """
         meta = {"newscrawl_site": page.site} if page.site else {}  # for the budget of the site
         try:
-            response = await download_page(self._crawler, url, **meta)
+            response = await download_page(self._crawler, url, meta)
             charset = header_charset(response.headers.get("Content-Type"))
             following = replace(
                 page, url=response.url, html=response.body, encoding=charset, stylesheets=[]

@@ -27,7 +27,6 @@ from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntrie
 from newscrawl.crawl.history.source_history import Pause
 from newscrawl.crawl.network.response_copy import copy_response
 from newscrawl.crawl.page_download import (
-    download_copy,
     download_page,
     header_feeds,
     header_hints,
@@ -37,6 +36,7 @@ from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
 from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
+from newscrawl.crawl.web_archive import WebArchive
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
@@ -111,6 +111,7 @@ class SitelistSpider(Spider):
             self.logger.info("Shard %s: %d of %d sites", self.shard, len(self.sites), len(listed))
         self.pool = WorkerPool.for_crawler(self.crawler)
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
+        self.archive = WebArchive.from_crawler(self.crawler)
         self.renderer = PageRenderer.for_crawler(self.crawler)
         self.site_stats = SiteStats(self.crawler.stats)
         self.emits_deleted = setting(settings, "NEWSCRAWL_DELETED")
@@ -253,7 +254,8 @@ class SitelistSpider(Spider):
         """Return the copy of a page that is gone in a web archive, or record the failure."""
         if target.role == "article" and not target.is_revisit and reason in GONE:
             site = plan.site.key
-            if copy := await download_copy(self.crawler, target.url, newscrawl_site=site):
+            archive = self.archive
+            if archive and (copy := await archive.newest_copy(target.url, newscrawl_site=site)):
                 plan.record_read(target)
                 plan.accepted += 1
                 self.state.pages.record_fetch(target, Response(target.url, request=request))
@@ -343,7 +345,7 @@ class SitelistSpider(Spider):
         """Return the body of a page, and its title and canonical URL; no body if it fails."""
         try:
             meta = {"newscrawl_site": plan.site.key, "verbatim_url": True}
-            response = await download_page(self.crawler, url, **meta)
+            response = await download_page(self.crawler, url, meta)
             page = await self._call(PAGE_TASK, plan, response, encoding=page_of(response).encoding)
         except Exception as error:  # noqa: BLE001  # any middleware's
             self.logger.info("Could not compare (%s): %s", failure_reason(error), url)

@@ -17,8 +17,9 @@ from newscrawl.crawl.discovery.site_list import SitesError, http_url
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.frontier.scheduler import RESUMED_COUNT
 from newscrawl.crawl.history.page_history import GONE
-from newscrawl.crawl.page_download import download_copy, header_hints, page_of
+from newscrawl.crawl.page_download import header_hints, page_of
 from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
+from newscrawl.crawl.web_archive import WebArchive
 from newscrawl.document.encoding import is_binary
 from newscrawl.items import PageItem  # noqa: TC001  # scrapy-poet reads it
 
@@ -58,6 +59,7 @@ class UrlListSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield a request for each URL."""
+        self.archive = WebArchive.from_crawler(self.crawler)
         self.site_stats = SiteStats(self.crawler.stats)
         self.crawler.signals.connect(self._request_dropped, signals.request_dropped)
         number = invalid = 0
@@ -106,8 +108,7 @@ class UrlListSpider(Spider):
         """Yield the copy of a page that is gone in a web archive, or record the failure."""
         url = failure.request.url  # type: ignore[attr-defined]
         site, reason = site_key(url), failure_reason(failure.value)
-        copy = await download_copy(self.crawler, url) if reason in GONE else None
-        if copy:
+        if self.archive and reason in GONE and (copy := await self.archive.newest_copy(url)):
             self.site_stats.count(site, "fetched_count")
             yield replace(copy, site=site)
         else:

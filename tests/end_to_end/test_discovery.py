@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -209,17 +210,13 @@ def test_copies_of_pages_that_are_gone(tmp_path: Path, web: DirectWeb):
         web.put(f"{HOST}{path}", html("<p>Not found", status=404))
     index, time = "/cdx/search/cdx?url={}&output=json&fl=timestamp%2Coriginal&{}", "20261101103000"
     for path, rows in ((gone, [["timestamp", "original"], [time, web.url + gone]]), (missing, [])):
-        query = "filter=statuscode%3A200&limit=-1&to=20261124"
+        query = "filter=statuscode%3A200&limit=-1&to=20261124235959"
         url = index.format(quote(web.url + path, safe=""), query)
         web.put(f"{HOST}{url}", Answer(json.dumps(rows).encode(), 200, {}))
     copy = f"/web/{time}id_/{web.url}{gone}"
     web.put(copy, html(article_page(20)))  # for the server a URL of a proxy, without host
-    archive = (
-        "-s",
-        f"NEWSCRAWL_WEB_ARCHIVE={web.url}",
-        "-s",
-        "NEWSCRAWL_ARCHIVED_BEFORE=2026-11-24",
-    )
+    before = ("-s", "NEWSCRAWL_ARCHIVED_BEFORE=2026-11-24")
+    archive = ("-s", f"NEWSCRAWL_WEB_ARCHIVE={web.url}", *before)
     _, items = run(tmp_path, "crawl", web, "--archived", *archive)
     found = {item["url"].removeprefix(web.url): item for item in items}
     assert set(found) == set(STORIES) - {missing}
@@ -233,3 +230,19 @@ def test_copies_of_pages_that_are_gone(tmp_path: Path, web: DirectWeb):
     done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", "-O", "-:jsonl", *given)
     [item] = [json.loads(line) for line in done.stdout.splitlines()]
     assert item["url"] == web.url + gone
+
+    page = html(article_page(20))
+    for path, day in ((gone, "Sun, 01 Nov 2026"), (missing, "Wed, 25 Nov 2026")):
+        web.put(f"/timegate/{web.url}{path}", Answer(b"", 302, {"Location": f"/at{path}"}))
+        times = {"Memento-Datetime": f"{day} 10:30:00 GMT"}  # the second one is too new
+        web.put(f"{HOST}/at{path}", replace(page, headers={**page.headers, **times}))
+    gate = ("-s", f"NEWSCRAWL_WEB_ARCHIVE={web.url}/timegate/{{url}}")
+    done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", "-O", "-:jsonl", *given, *gate)
+    [item] = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (item["url"], item["title"]) == (web.url + gone, title(20))
+    assert item["fetched_at"].startswith("2026-11-01T10:30:00")
+
+    late = ("-s", "NEWSCRAWL_ARCHIVED_BEFORE=yesterday")
+    done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", *given, *late)
+    assert done.returncode != 0
+    assert b"NEWSCRAWL_ARCHIVED_BEFORE: 'yesterday' is not a day" in done.stderr
