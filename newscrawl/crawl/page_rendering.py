@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import shutil
 from collections import Counter
 from contextlib import suppress
@@ -56,6 +57,8 @@ _MIN_TEXT: Final = 300
 _BROWSERS: Final = ("accept-encoding", "content-length", "cookie", "host", "sec-", "user-agent")
 # Sockets and early connections are no routes of Playwright; nothing listens at this port.
 _NO_NETWORK: Final[Any] = {"server": "http://127.0.0.1:1"}
+# Unlike Playwright, with Chromium's sandbox, which it does not have for root.
+_LAUNCH_OPTIONS: Final = {"chromium_sandbox": getattr(os, "geteuid", lambda: -1)() != 0}
 _ARGUMENTS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--js-flags=--max-old-space-size=512",  # MB of a page's scripts
@@ -137,8 +140,12 @@ class PageRenderer:
         async with self._starting:
             if self._provider is None:
                 config = Config.from_settings(self._crawler.settings)
-                options = {"executable_path": find_chromium(), "args": [], **config.launch_options}
-                config.launch_options = {**options, "args": [*options["args"], *_ARGUMENTS]}
+                options = {
+                    **_LAUNCH_OPTIONS,
+                    "executable_path": find_chromium(),
+                } | config.launch_options
+                options["args"] = [*options.get("args", ()), *_ARGUMENTS]
+                config.launch_options = options
                 provider = PlaywrightBrowserProvider(config)
                 await provider.start()
                 self._provider = provider
