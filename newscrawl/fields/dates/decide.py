@@ -136,15 +136,13 @@ def _choose(evidence: Sequence[DateEvidence], updates: Collection[Day]) -> DateE
     if stated is None:
         # A guessed year or a relative date is less reliable than an attribute or a URL.
         return visible if visible and (visible.certain or weak is None) else weak
-    if visible is None or visible.day in updates or not _is_in_head(visible):
+    if visible is None or visible.day in updates or not visible.is_clear:
+        return stated
+    if visible.label != "published" and visible.weight < HEAD_WEIGHT:
         return stated
     kinds = _kinds(evidence)
     # An earlier visible day is the first publication: sites also state that of a migration.
     return max(stated, visible, key=lambda item: (len(kinds[item.day]), -item.day.toordinal()))
-
-
-def _is_in_head(item: DateEvidence) -> bool:
-    return item.is_clear and (item.label == "published" or item.weight >= HEAD_WEIGHT)
 
 
 def _is_strong(item: DateEvidence) -> bool:

@@ -61,7 +61,6 @@ _DATE_BEFORE = re.compile(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|о
 # Days of an event or an issue: "12.-14. März 2024", "March 12-14".
 _RANGE_BEFORE = re.compile(r"(?<![\d:/-])\d{1,2}(?:-|\. ?- ?|\.\d\d?\. ?- ?)$")
 _RANGE_AFTER = re.compile(r" ?- ?\d\d?(?![\d:.h])")
-_MAX_RANGE = 10
 
 
 class VisibleDate(NamedTuple):
@@ -159,9 +158,8 @@ def _without_overlaps(dates: list[_FoundDate]) -> list[_FoundDate]:
 
 
 def _is_range(date: _FoundDate, folded: str) -> bool:
-    before = folded[max(0, date.start - _MAX_RANGE) : date.start]
-    after = _RANGE_AFTER.match(folded, date.end)
-    return _RANGE_BEFORE.search(before) is not None or (after is not None and not date.has_year)
+    before = _RANGE_BEFORE.search(folded, max(0, date.start - 10), date.start)
+    return bool(before or (not date.has_year and _RANGE_AFTER.match(folded, date.end)))
 
 
 def _with_time(date: _FoundDate, text: str, folded: str, words: Vocabulary) -> VisibleDate:

@@ -262,8 +262,7 @@ def _is_author_page(address: str, text: str) -> bool:
         return False
     if _AUTHOR_PAGE.search(address.lower()):
         return True
-    page = _PERSON_PAGE.search(address.lower())
-    names = _WORD.findall(text.lower())
-    if page is None or len(names) < 2:  # "Angels" is no name of "/teams/los-angeles-angels"
-        return page is not None and names == [re.split(r"[/?.]", page[1])[0]]
-    return any(word in page[1] for word in names)
+    page, names = _PERSON_PAGE.search(address.lower()), _WORD.findall(text.lower())
+    if page is None or len(names) > 1:
+        return page is not None and any(word in page[1] for word in names)
+    return names == re.split(r"[/?.]", page[1])[:1]  # no "Angels" of "/teams/los-angeles-angels"

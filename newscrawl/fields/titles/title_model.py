@@ -28,23 +28,14 @@ MIN_PROBABILITY_SHARED = 0.2
 
 MIN_SHARE = 0.7
 
-MAX_FOREIGN_SHARE = 0.2
-"""Maximum share of the words of a title in the content for it to name the site or a section."""
-
-MIN_CONTENT_SHARE = 0.5
-MIN_PROBABILITY_IN_CONTENT = 0.03
-"""Minimum share of words in the content, and probability, of a candidate preferred to such a title."""
-
-# Signs before a heading.
-_BULLETS = "»›>►•: "
-# Text nodes after the start of the content.
-_MAX_DISTANCE = 3
-
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
-"""Accuracy of stated titles where no candidate is probable: of metadata, of the ``title`` element.
+"""Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title`` element."""
 
-The rates of ``benchmarks/confidences.py``.
-"""
+# With the first share of its words in the content or less, a title names the site or a section; a
+# candidate in the first text nodes of the content with the second share and the probability wins.
+_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_PROBABILITY = 0.2, 0.5, 0.03
+_MAX_DISTANCE = 3
+_BULLETS = "»›>►•: "  # signs before a heading
 
 
 def load_title_model(folder: Path | None = None) -> Model:
@@ -84,9 +75,9 @@ def find_headline(
         title = choice.span.text if choice else candidates.stated["title"]
         choice = _of_content(candidates, model, title) or choice
     found = _headline(document, choice, model) if choice else stated or fallback
-    if found is None:
-        return None
-    return found._replace(text=_whole(found.text, candidates).lstrip(_BULLETS) or found.text)
+    return found and found._replace(
+        text=_whole(found.text, candidates).lstrip(_BULLETS) or found.text
+    )
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
@@ -108,27 +99,20 @@ def _choose(
 
 
 def _of_content(candidates: TitleCandidates, model: Model, title: str) -> TitleChoice | None:
-    """Return the most probable candidate at the start of the content, None if *title* may be right.
-
-    The ``title`` element of some pages only names the site or a section, and so does the candidate
-    that resembles it: the content has few of its words.
-    """
-    content = set(candidates.content_words)
-    for found in ({*words(title)}, {*words(candidates.stated["title"])}):
-        if len(found & content) > MAX_FOREIGN_SHARE * len(found):
+    """Return the best candidate at the start of the content, None if the titles may be right."""
+    content, features = set(candidates.content_words), candidates.features
+    for found in map(set, map(words, (title, candidates.stated["title"]))):
+        if len(found & content) > _MAX_FOREIGN_SHARE * len(found):
             return None
-    features = candidates.features
-    columns = (features[name] for name in ("distance_to_content", "words_in_content"))
-    probabilities = model.ensemble.predict(features)
-    choices = (
-        TitleChoice(span, probability)
-        for span, probability, distance, share in zip(
-            candidates.spans, probabilities, *columns, strict=True
+    choices = [
+        choice
+        for number, choice in enumerate(
+            map(TitleChoice, candidates.spans, model.ensemble.predict(features))
         )
-        if probability >= MIN_PROBABILITY_IN_CONTENT
-        and 0 <= distance <= _MAX_DISTANCE
-        and share >= MIN_CONTENT_SHARE
-    )
+        if choice.probability >= _MIN_CONTENT_PROBABILITY
+        and 0 <= features["distance_to_content"][number] <= _MAX_DISTANCE
+        and features["words_in_content"][number] >= _MIN_CONTENT_SHARE
+    ]
     return max(choices, key=lambda choice: choice.probability, default=None)
 
 
