@@ -26,6 +26,12 @@ def _rules(colors: Sequence[str]) -> str:
 _STYLE = f"<style>{_rules(_LIGHT)}@media (prefers-color-scheme:dark){{{_rules(_DARK)}}}</style>"
 
 
+INVERTED = (
+    "<style>@media (prefers-color-scheme:dark){svg{filter:invert(.93) hue-rotate(180deg)}}</style>"
+)
+"""Inverts colours, but for their hue, in pictures without such rules."""
+
+
 class Scale(NamedTuple):
     """Horizontal axis: where values are drawn, and its ticks with their labels."""
 

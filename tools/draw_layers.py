@@ -11,6 +11,7 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.svg import INVERTED
 from tests.test_layout import LAYERS
 
 if TYPE_CHECKING:
@@ -105,12 +106,6 @@ def _centre(name: str, graph: Graph, boxes: Mapping[str, tuple[float, float, flo
     return sum(below) / len(below) if below else WIDTH / 2
 
 
-DARK_STYLE = (
-    "<style>@media (prefers-color-scheme:dark){svg{filter:invert(.93) hue-rotate(180deg)}}</style>"
-)
-"""Inverted colours, but for their hue."""
-
-
 def draw(graph: Graph) -> str:
     """Return the diagram of a reduced graph as SVG."""
     boxes = arrange(graph)
@@ -119,7 +114,7 @@ def draw(graph: Graph) -> str:
     lines = [
         f'{head} font-family="sans-serif" font-size="14">',
         "<title>Layers of newscrawl and their imports</title>",
-        DARK_STYLE,
+        INVERTED,
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
     ]
     for number, caption in enumerate(CAPTIONS[: len(LAYERS)]):

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from benchmarks.peers import score
 from benchmarks.peers.tables import family_groups, news_groups
 from benchmarks.peers.tools import OURS
+from benchmarks.svg import INVERTED
 from newscrawl.lab.corpora.metrics import mean
-from tools.draw_layers import DARK_STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -69,7 +69,7 @@ def plot(results: Results, fields: Sequence[Field], path: Path) -> None:
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     if path.suffix == ".svg":
         start, mark, rest = path.read_text(encoding="utf-8").partition(" <metadata>")
-        path.write_text(f"{start} {DARK_STYLE}\n{mark}{rest}", encoding="utf-8")
+        path.write_text(f"{start} {INVERTED}\n{mark}{rest}", encoding="utf-8")
 
 
 def _marker(name: str, number: int) -> dict[str, Any]:

@@ -95,6 +95,27 @@ def test_during_a_request(tmp_path: Path, times: int):
             assert process.returncode == 130
 
 
+def test_in_a_task(tmp_path: Path):
+    """A task of the event loop that Ctrl-C ends is no error of its own."""
+    source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
+    for number in range(3):
+        (tmp_path / f"{number}.html").write_bytes(source)
+    code = f"""
+import asyncio, os, signal
+from newscrawl.workers.pool import WorkerPool
+calls = iter(range(9))
+async def call(*args, **options):
+    if next(calls) == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.sleep(9)
+WorkerPool.call = call
+{START}
+"""
+    command = [sys.executable, "-c", code, "extract", ".", "--jobs", "2", "-o", "articles.jsonl"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (130, "newscrawl extract: interrupted")
+
+
 @pytest.mark.slow
 def test_during_extraction(tmp_path: Path):
     """The feed has whole lines."""
