@@ -84,9 +84,11 @@ def words_among(texts: list[str], wanted: frozenset[str]) -> tuple[frozenset[str
 
 def places_of(pattern: re.Pattern[str], texts: Sequence[str]) -> list[int]:
     """Return the indices of the *texts* in which *pattern* is found, which must not match NUL."""
-    ends = list(accumulate(len(text) + 1 for text in texts))
-    found = (bisect_right(ends, match.start()) for match in pattern.finditer("\0".join(texts)))
-    return list(dict.fromkeys(found))
+    starts = [match.start() for match in pattern.finditer("\0".join(texts))]
+    if not starts:  # the common case
+        return []
+    ends = list(accumulate([len(text) + 1 for text in texts]))
+    return list(dict.fromkeys([bisect_right(ends, start) for start in starts]))
 
 
 def tokens(text: str) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,10 +37,9 @@ _REPLIES = dict.fromkeys((
     "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
     "回": "[复覆]",
 }  # fmt: skip
-_REPLY_STARTS = frozenset(start[:2] for start in _REPLIES)
+_STARTS = frozenset(start[:2] for start in _REPLIES)
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
 _PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
-_MARKS = f"{string.digits}{string.punctuation}{string.whitespace}·•–—"
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
 _HEADING_TAGS = ("h1", "h2", "h3", "h4")
@@ -94,16 +92,12 @@ def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
     return [
         row
         for row in document.labels(start, stop)
-        if len(text[row]) <= _MAX_REPLY and _is_reply(text[row]) and hidden[row] in {0, WIDGET}
+        if len(label := text[row]) <= _MAX_REPLY
+        # the common case: other letters
+        and (not (head := label[:2].lower()).isalpha() or head in _STARTS or head[0] in _STARTS)
+        and hidden[row] in {0, WIDGET}
+        and _REPLY.match(_NON_LETTERS.sub("", label.lower()))
     ]
-
-
-def _is_reply(text: str) -> bool:
-    text = text.lower()
-    head = text.lstrip(_MARKS)[:2]
-    if (head or "a").isalpha() and _REPLY_STARTS.isdisjoint((head[:1], head)):  # the common case
-        return False
-    return _REPLY.match(_NON_LETTERS.sub("", text)) is not None
 
 
 def _dates(document: Document, start: int, stop: int) -> Iterator[int]:

@@ -112,6 +112,7 @@ _TARGETING_BYTES = 30
 _DATA_ATTRIBUTE = re.compile(rb"""=(?:"([{\[][^"]{400,})"|'([{\[][^']{400,})')""")
 _DATA_START = re.compile(rb"""=["'][{\[]""")
 _IMAGE_TAGS = frozenset(("svg", "math"))
+_NAMES = ("class", "id", "itemtype")
 _BREAKS = BLOCK_LEVEL | {"br", "td", "th"}
 
 
@@ -302,21 +303,22 @@ class Document:
 
     def rows_named(self, parts: Iterable[str]) -> list[int]:
         """Return the rows whose class, id or item type contains one of *parts*, in lower case."""
-        found: set[int] = set()
-        parts = [part for part in parts if part in self._names]
-        for column in ("class", "id", "itemtype") if parts else ():
-            values = self.attributes[column]
-            named = {it for it in set(values.values()) if any(part in it.lower() for part in parts)}
-            found.update(row for row, value in values.items() if value in named)
-        return sorted(found)
+        names, text = self._names
+        named: set[str] = set()
+        for part in parts:
+            if part in text:
+                named.update([name for name, lower in names.items() if part in lower])
+        rows: set[int] = set()
+        for column in _NAMES if named else ():
+            rows.update([row for row, name in self.attributes[column].items() if name in named])
+        return sorted(rows)
 
     @cached_property
-    def _names(self) -> str:
-        """The classes, ids and item types of the page, once each, in lower case."""
-        names = {
-            it for column in ("class", "id", "itemtype") for it in self.attributes[column].values()
-        }
-        return "\0".join(names).lower()
+    def _names(self) -> tuple[dict[str, str], str]:
+        """The classes, ids and item types of the page in lower case, and these as one text."""
+        names = list({name for column in _NAMES for name in self.attributes[column].values()})
+        text = "\0".join(names).lower()
+        return dict(zip(names, text.split("\0"), strict=True)) if names else {}, text
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
         """Return a copy with the rows in *ranges* hidden; it shares the tree.
