@@ -116,24 +116,19 @@ def find_byline(
     The source is ``byline`` (a text that begins with "by"), ``link`` (to the page of an author) or
     ``class`` (of the element).
     """
-    found = [
-        name
-        for name in _names(document, start, language)
-        if name.source != "class" or may_be_name(name.names[0], language)
-    ]
-    if not found:
-        return None
-    first = min(found, key=_is_weak)
-    names: list[str] = []
-    last = first.position
-    for name in found[found.index(first) :]:
-        if not 0 <= name.position - last <= _MAX_GAP:
+    byline: list[_Name] = []
+    for position, name in _names(document, start, language):
+        is_near = bool(byline) and 0 <= position - byline[-1].position <= _MAX_GAP
+        if byline and not is_near and not _is_weak(byline[0]):
             break
-        if (name.source, name.markup) == (first.source, first.markup):
-            names += name.names
-            last = name.position
-    people = clean_names(names)
-    return (people, first.source) if people else None
+        if name is None or (name.source == "class" and not may_be_name(name.names[0], language)):
+            continue
+        if not byline or (_is_weak(byline[0]) and not _is_weak(name)):
+            byline = [name]
+        elif is_near and (name.source, name.markup) == (byline[0].source, byline[0].markup):
+            byline.append(name)
+    people = clean_names([name for part in byline for name in part.names])
+    return (people, byline[0].source) if people else None
 
 
 def _is_weak(name: _Name) -> bool:
@@ -142,8 +137,10 @@ def _is_weak(name: _Name) -> bool:
     return name.source == "class" and " " not in only and only.lower() != only.upper()
 
 
-def _names(document: Document, start: int, language: str | None) -> Iterator[_Name]:
-    """Yield the marked names around *start* in document order, those after the title first."""
+def _names(
+    document: Document, start: int, language: str | None
+) -> Iterator[tuple[int, _Name | None]]:
+    """Yield the positions around *start* and their marked names, those after the title first."""
     rows = document.shown_rows
     middle = bisect_left(rows, start)
     positions = [
@@ -162,8 +159,7 @@ def _names(document: Document, start: int, language: str | None) -> Iterator[_Na
         name = None
         if not introduces and len(text) <= _MAX_TEXT:
             name = _name(document, position, text, after_by=after_by)
-        if name is not None:
-            yield name
+        yield position, name
         after_by, after_name = introduces, name is not None and name.source == "byline"
 
 
