@@ -37,7 +37,7 @@ _REPLIES = dict.fromkeys((
     "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
     "回": "[复覆]",
 }  # fmt: skip
-_STARTS = frozenset(start[:2] for start in _REPLIES)
+_STARTS = frozenset(start[:3] for start in _REPLIES)
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
 _PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
@@ -94,7 +94,10 @@ def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
         for row in document.labels(start, stop)
         if len(label := text[row]) <= _MAX_REPLY
         # the common case: other letters
-        and (not (head := label[:2].lower()).isalpha() or head in _STARTS or head[0] in _STARTS)
+        and (
+            not label[:2].isalpha()
+            or not _STARTS.isdisjoint((head := label[:3].lower(), head[:2], head[:1]))
+        )
         and hidden[row] in {0, WIDGET}
         and _REPLY.match(_NON_LETTERS.sub("", label.lower()))
     ]
