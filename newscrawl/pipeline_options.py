@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
-from newscrawl.crawl.article_filters import ArticleFilters
+from newscrawl.crawl.article_filters import ArticleFilters, moment_setting
 from newscrawl.defaults import DEFAULTS, NoSettings, SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.fields.kind.barriers import BARRIERS
@@ -207,6 +207,7 @@ def validate_settings(settings: BaseSettings) -> list[str]:
     warnings = check_settings(settings)
     PipelineOptions.read(settings)
     neardup_options(settings)
+    moment_setting(settings, "NEWSCRAWL_ARCHIVED_BEFORE")
     replaced = (
         f"FEEDS: each crawl replaces {mask_secrets(str(uri))}; add %(time)s to its name, or "
         '"overwrite": True if that is intended'

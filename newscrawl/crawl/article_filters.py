@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from newscrawl import clock
-from newscrawl.defaults import setting
+from newscrawl.defaults import SettingError, setting
 from newscrawl.items import parse_iso
 from newscrawl.text import words
 
@@ -103,7 +103,7 @@ def _list(settings: Any, name: str) -> list[Any]:
 def moment_setting(settings: Any, name: str) -> date | None:
     """Return the setting *name*, a day, a time or an age (``24h``, ``7d``); None if it is empty.
 
-    Raises ``ValueError`` naming the setting.
+    Raises :class:`SettingError`.
     """
     value = setting(settings, name)
     if not value or isinstance(value, date):
@@ -114,7 +114,7 @@ def moment_setting(settings: Any, name: str) -> date | None:
     try:
         moment = parse_iso(text)
     except ValueError:
-        raise ValueError(
+        raise SettingError(
             f"{name}: {text!r} is not a day (2026-01-31), a time in ISO 8601 or an age (24h, 7d)"
         ) from None
     return _aware(moment) if isinstance(moment, datetime) else moment

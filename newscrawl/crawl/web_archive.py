@@ -41,7 +41,7 @@ class WebArchive:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | None:
-        """Return the archive of the settings, None without; raises ``ValueError`` for an invalid day."""
+        """Return the archive of the settings, None without. Raises ``SettingError``."""
         if not setting(crawler.settings, "NEWSCRAWL_ARCHIVED"):
             return None
         before = moment_setting(crawler.settings, "NEWSCRAWL_ARCHIVED_BEFORE")

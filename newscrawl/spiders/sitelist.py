@@ -90,6 +90,7 @@ class SitelistSpider(Spider):
         self.sites = sites
         self.limit = limit
         self.shard = shard
+        self.archive: WebArchive | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, **kwargs: Any) -> Self:
@@ -98,6 +99,7 @@ class SitelistSpider(Spider):
         private = {name: value for name, value in kwargs.items() if name.startswith("_")}
         spider = cls(*read_arguments(kwargs, crawler.settings), **private)
         spider._set_crawler(crawler)
+        spider.archive = WebArchive.from_crawler(crawler)
         crawler.signals.connect(spider._spider_opened, signals.spider_opened)
         crawler.signals.connect(spider._spider_idle, signals.spider_idle)
         crawler.signals.connect(spider._spider_closed, signals.spider_closed)
@@ -111,7 +113,6 @@ class SitelistSpider(Spider):
             self.logger.info("Shard %s: %d of %d sites", self.shard, len(self.sites), len(listed))
         self.pool = WorkerPool.for_crawler(self.crawler)
         self.politeness = self.crawler.get_downloader_middleware(PolitenessMiddleware)
-        self.archive = WebArchive.from_crawler(self.crawler)
         self.renderer = PageRenderer.for_crawler(self.crawler)
         self.site_stats = SiteStats(self.crawler.stats)
         self.emits_deleted = setting(settings, "NEWSCRAWL_DELETED")
