@@ -167,14 +167,15 @@ def test_site_of_applications(tmp_path: Path) -> None:
     assert found.errors() == [], found.output
     assert (inner.connections, inner.requested) == (0, [])
     assert requested.count("/app.js") == 1
-    assert "/hop" in requested
     assert {"/large.zip", "/other.html", "/private/x.json", "/private/worker.js"}.isdisjoint(
         requested
     )
     assert sum(path.startswith("/poll") for path in requested) <= MAX_REQUESTS
     assert len(found.items) == pages - 1
-    for item in found.items:
-        number = int(item["url"].rpartition("-")[2].removesuffix(".html"))
+    numbers = [int(item["url"].rpartition("-")[2].removesuffix(".html")) for item in found.items]
+    # Pages are rendered in any order: the page that hops may be the one over the budget.
+    assert "/hop" in requested or len(good) not in numbers
+    for number, item in zip(numbers, found.items, strict=True):
         assert item["rendered"]
         assert "secret" not in item["body"]
         assert item["title"] == title(number)
