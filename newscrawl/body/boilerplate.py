@@ -55,9 +55,10 @@ def boilerplate(
 ) -> frozenset[int]:
     """Return the rows of boilerplate in the subtrees of *roots*.
 
-    It comprises figures other than code, and captions (unless *captions*), asides, navigation and footers; blocks of links; date
-    lines; text before the row *title* and between it and the date line, unless most of the text
-    precedes it. Lists of links stay if the blocks were *selected* one by one.
+    It comprises figures without code and captions (unless *captions*), asides, navigation and
+    footers; blocks of links; date lines; text before the row *title* and between it and the date
+    line, unless most of the text precedes it. Lists of links stay if the blocks were *selected* one
+    by one.
     """
     aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
     tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"span", "time"}

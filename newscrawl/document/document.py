@@ -110,7 +110,6 @@ _TARGET = re.compile(rb"""["'=]#([^"'<>#\s]{1,200})""")
 _TARGETING = re.compile(rb"""\s(?:href|data-(?:bs-)?target)\s*=\s*["']?\Z""", re.IGNORECASE)
 _TARGETING_BYTES = 30
 _DATA_ATTRIBUTE = re.compile(rb"""=(?:"([{\[][^"]{400,})"|'([{\[][^']{400,})')""")
-_DATA_START = re.compile(rb"""=["'][{\[]""")
 _IMAGE_TAGS = frozenset(("svg", "math"))
 _NAMES = ("class", "id", "itemtype")
 _BREAKS = BLOCK_LEVEL | {"br", "td", "th"}
@@ -257,8 +256,6 @@ class Document:
 
     def data_attributes(self) -> Iterator[str]:
         """Yield long values of attributes that begin like JSON."""
-        if _DATA_START.search(self.source) is None:
-            return
         for quoted, other in _DATA_ATTRIBUTE.findall(self.source):
             yield unescape((quoted or other).decode(errors="replace"))
 

@@ -58,7 +58,7 @@ class StoryReader:
 
 
 def kept_parameters(evidence: Any) -> frozenset[str]:
-    """Return the names of parameters that tell pages of the site apart, by an item's *evidence*."""
+    """Return the names of parameters that distinguish pages of the site, by an item's *evidence*."""
     found = evidence.get("url") if isinstance(evidence, dict) else None
     source = found.get("source") if isinstance(found, dict) else getattr(found, "source", "")
     kind, _, names = str(source).partition(":")
