@@ -29,7 +29,7 @@ FIELDS = ("url", "canonical_url", "title", "body", "date", "fetched_at")
 ARTICLE_COLUMNS = (
     ("url", "string"), ("title", "string"), ("site", "string"), ("when", "string"),
     ("cluster", "string"), ("cluster_then", "string"), ("size", "int64"), ("is_first", "bool"),
-    ("similarity", "double"), ("near_duplicates", "list of string"), ("differs", "bool"),
+    ("similarity", "double"), ("near_duplicates", "list of string"),
 )  # fmt: skip
 """Names and types. ``cluster`` is the final cluster; the columns after it describe the state when
 the article was added."""
@@ -98,9 +98,8 @@ def cluster_two_pass(
         last[article.story.url] = article
         advance(1)
     found = two_pass([article.story for article in last.values()], options)
-    differing = set(found.differing)
     return [
-        article_row(last[story.url], verdict) | {"differs": story.url in differing}
+        article_row(last[story.url], verdict)
         for story, verdict in zip(found.stories, found.verdicts, strict=True)
     ]
 
@@ -119,7 +118,6 @@ def article_row(article: FeedArticle, verdict: Verdict) -> Row:
         "is_first": verdict.is_first,
         "similarity": verdict.similarity,
         "near_duplicates": list(verdict.near_duplicates),
-        "differs": None,
     }
 
 

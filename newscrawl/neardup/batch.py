@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from newscrawl.neardup.clusters import agglomerate, without_parts
 from newscrawl.neardup.database import digest
-from newscrawl.neardup.index import Index
 from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.pairs import Pair, StoryPage, near_pairs
 from newscrawl.neardup.sketch import sketch
@@ -28,8 +27,6 @@ class Clustering:
     stories: list[Story]
     #: final verdict of each story, with the size of the whole cluster
     verdicts: list[Verdict]
-    #: URLs of the stories that a stream would cluster with other stories
-    differing: tuple[str, ...]
 
 
 def in_order(stories: Iterable[Story]) -> list[Story]:
@@ -44,15 +41,12 @@ def two_pass(stories: Iterable[Story], options: Options | None = None) -> Cluste
     stream has to do both at once.
     """
     options = options or Options()
-    arrived = in_order(stories)
-    last = in_order({story.url: story for story in arrived}.values())
+    last = in_order({story.url: story for story in in_order(stories)}.values())
     pages = [StoryPage(s.timestamp, s.site, sketch(s.text, options)) for s in last]
     pairs = list(near_pairs(pages, options))
     pairs = without_parts([page.sketch for page in pages], pairs)
     cluster = agglomerate([page.at for page in pages], pairs, options)
-    return Clustering(
-        last, list(verdicts(last, cluster, pairs)), _differing(arrived, last, cluster, options)
-    )
+    return Clustering(last, list(verdicts(last, cluster, pairs)))
 
 
 def verdicts(
@@ -76,25 +70,3 @@ def verdicts(
             similarity=round(-nearest[0][0], 4) if nearest else None,
             near_duplicates=tuple(stories[other].url for _, other in nearest[:MAX_LISTED]),
         )
-
-
-def _differing(
-    arrived: Sequence[Story], last: Sequence[Story], cluster: Sequence[int], options: Options
-) -> tuple[str, ...]:
-    """Return the URLs of the stories whose cluster has other members in a stream."""
-    with Index(None, options) as index:
-        streamed = index.add_many(arrived)
-        final = {
-            story.url: index.resolve(verdict.cluster)
-            for story, verdict in zip(arrived, streamed, strict=True)
-        }
-    stream_members: dict[str, set[int]] = defaultdict(set)
-    members: dict[int, set[int]] = defaultdict(set)
-    for position, story in enumerate(last):
-        stream_members[final[story.url]].add(position)
-        members[cluster[position]].add(position)
-    return tuple(
-        story.url
-        for position, story in enumerate(last)
-        if stream_members[final[story.url]] != members[cluster[position]]
-    )

@@ -173,12 +173,6 @@ def test_accepts_empty_feed(tmp_path: Path) -> None:
     assert (done.returncode, lines(tmp_path / "out.jsonl")) == (3, [])
 
 
-def test_two_pass_marks_differences_to_the_stream(tmp_path: Path) -> None:
-    write_feed(tmp_path / "feed.jsonl", ARTICLES)
-    rows, _ = cluster(tmp_path, "feed.jsonl", "--two-pass")
-    assert {row["differs"] for row in rows} == {False}
-
-
 def test_skips_invalid_rows(tmp_path: Path) -> None:
     """Rows that are cut, are not objects or have no text are counted."""
     feed = write_feed(tmp_path / "feed.jsonl", ARTICLES)
