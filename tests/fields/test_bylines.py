@@ -150,6 +150,20 @@ def test_hostile_bylines_take_linear_time(unit: str):
         ("By Ada Meyer -- Cable &amp; Port, 1/21/2008", ["Ada Meyer"]),
         ("By Ada Meyer, Chief Technology Officer and Head of Port Labs", ["Ada Meyer"]),
         ("Von Montag bis Freitag", []),
+        ("Von unserer Korrespondentin Ada Meyer", ["Ada Meyer"]),
+        ("Par notre envoyé spécial Paul Leroy (avec AFP)", ["Paul Leroy"]),
+        ("Analysis by Ada Meyer, BBC News", ["Ada Meyer"]),
+        ("By Ada Meyer in Oslo and Jo Bond in Berlin", ["Ada Meyer", "Jo Bond"]),
+        ("Reporting by Ada Meyer; editing by Jo Bond", ["Ada Meyer"]),
+        ("Von Ada Meyer (Text) und Jo Bond (Fotos)", ["Ada Meyer"]),
+        ("By Ada Meyer / Reuters", ["Ada Meyer"]),
+        ("Пише: Ива Бабић", ["Ива Бабић"]),
+        ("ავტორი: ნინო ბერიძე", ["ნინო ბერიძე"]),
+        ("Հեղինակ՝ Անի Սարգսյան", ["Անի Սարգսյան"]),
+        ("كتب - سامي حداد", ["سامي حداد"]),
+        ("[멜비=김민수 기자]", ["김민수"]),
+        ("記者陳美玲／台北報導", ["陳美玲"]),
+        ("来源：新华社 作者：赵一鸣", ["赵一鸣"]),
     ],
 )
 def test_reads_bylines_in_many_languages(byline: str, names: list[str]):
@@ -163,3 +177,34 @@ def test_labels_in_the_place_of_an_author_are_no_names(text: str):
         f"{PARAGRAPH * 20}</article></body></html>"
     )
     assert extract(page, URL).authors == []
+
+
+@pytest.mark.parametrize(
+    ("byline", "names"),
+    [
+        ("Hovedkronikk av Ada Meyer", ["Ada Meyer"]),
+        ("Rakstīja: Ada Meyer", ["Ada Meyer"]),
+        ("Фото: Ada Meyer", []),
+        ("Ada Meyer 3.5.2021 10:30", ["Ada Meyer"]),
+        ("2021年5月3日 森下直樹", ["森下直樹"]),
+        ("Ada Meyer<br>Transport Reporter", ["Ada Meyer"]),
+    ],
+)
+def test_labels_dates_and_roles_beside_a_marked_name(byline: str, names: list[str]):
+    assert authors(f"<p class=author>{byline}</p>")[0] == names
+
+
+@pytest.mark.parametrize(
+    ("stated", "names"),
+    [
+        ("Staff Reporter", []),
+        ("editor1", []),
+        ("{{author}}", []),
+        ("@hdahl", []),
+        ("['Ada Meyer', 'Jo Bond']", ["Ada Meyer", "Jo Bond"]),
+        ("Ada Meyer, Financial Times", ["Ada Meyer"]),
+        ("Ana", ["Ana"]),
+    ],
+)
+def test_placeholders_accounts_and_papers_are_no_people(stated: str, names: list[str]):
+    assert authors("", ld(stated))[0] == names

@@ -11,41 +11,49 @@ if TYPE_CHECKING:
 
 _BYLINE = (
     r"(?:(?:view all |all |an? )?(?:written|posted|published|reported|reporting|words|text|story"
-    r"|articles?|created|updated|(?:posted|published) on .{5,40})\s+|(?:view )?all posts\s+)?by(?:\s+|:\s*)"
+    r"|articles?|created|updated|contributed|compiled|guest post|analysis|column|commentary|essay|interview|opinion|review"
+    r"|(?:posted|published) on .{5,40})\s+|(?:view )?all posts\s+)?by(?:\s+|:\s*)"
     # nouns before a colon
     r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
     r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författare|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
-    r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piše|napísala?|napsala?|napisa[ol]a?"
+    r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piš[eu]|napísala?|napsala?|napisa[ol]a?"
     r"|opracowała?|yazar|(?:haberi )?yazan|haber|muhabir|penulis|oleh|tác giả|người viết|bài(?: viết)?"
     r"|(?:автор(?:ка|[ыи])?|корреспондент|журналист|журналіст|текст)(?: (?:стать[ия]|статті|материала|текста))?"
-    r"|συντάκτης|συντάκτρια|κείμενο|δημοσιογράφος|خبرنگار|إعداد|المؤلف|כתב[הת]?|रिपोर्टर|রচনা"
-    r"|redaktor|redakteur(?:in)?|redacteur)\s*[:：]\s*"
+    r"|müəllif|höfundur|egilea|mwandishi|shkruan|toimetaja|а[уў]т[оа]р|пиш(?:е|ува)|ავტორი|հեղինակ|συντάκτης"
+    r"|συντάκτρια|κείμενο|δημοσιογράφος|خبرنگار|إعداد|المؤلف|تقرير|تحریر|כתב[הת]?|रिपोर्टर?|রচনা|எழுதியவர்|เรื่อง"
+    r"|redaktor|redakteur(?:in)?|redacteur)\s*[:：՝]\s*"
     # words before a name, in languages without capitals
-    r"|(?:بقلم|كتبه?|كتبت|الكاتب|به قلم|نوشته|نویسنده|מאת|(?:เขียน)?โดย|ผู้เขียน|द्वारा|लेखक|লেখক)\s*(?:[:：]\s*|\s)"
+    r"|(?:بقلم|كتبه?|كتبت|الكاتب|به قلم|نوشته|نویسند(?:ه|گان)|מאת|(?:เขียน)?โดย|ผู้เขียน|द्वारा|लेखक|লেখক|লিখেছেন)\s*(?:[:：–-]\s*|\s)"
     r"|(?:[\u4e00-\u9fff]{0,6}记者|(?:[\u4e00-\u9fff]{0,5}[社報網台]|特約|責任)?記者)"
-    r"(?:\s*(?:[:：・·／/=＝|]|\s)\s*|(?=[\u4e00-\u9fff]{2,4}(?:[\s、，,）)]|$)))"
+    r"(?:\s*(?:[:：・·／/=＝|]|\s)\s*|(?=[\u4e00-\u9fff]{2,4}(?:[\s、，,）)／/]|$)))"
     r"|(?:作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글)\s*(?:[:：・·／/=＝|]|\s)\s*"
     r"|文\s*[:：・·／/=＝|]\s*"
 )
 # These words also occur inside names, but not at their start.
 _FOREIGN_BYLINE = (
-    r"(?:(?:(?:[Ee]ine? \w+|[Ee]rstellt|[Gg]eschrieben|[Vv]erfasst|[Ii]nterview|[Tt]ext[eo]?|[Tt]esto|[ÉEée]crit"
+    r"(?:(?:(?:[Ee]ine? \w+|(?:[Gg]ast)?[Bb]eitrag|[Kk]ommentar|[Aa]nalyse|[Kk]olumne|[Rr]eportage|[Ee]rstellt|[Gg]eschrieben|[Vv]erfasst|[Ii]nterview|[Tt]ext[eo]?|[Tt]esto|[ÉEée]crit"
     r"|[RrPp](?:édig|ubli)é|[Ee]scrito|[Pp]ub(?:b?lica[dt]o|licerad)|[Rr]edactado|[Ss]critto|[Gg]eschreven"
     r"|[Ss]kriv?et|[Ss]krevet|[Pp]ropos recueillis|[Uu]n article|[Dd]itulis|[Vv]iết|[Пп]убликувано) )?"
     r"(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Dd]i|[Dd]a|[Aa]v|[Aa]f|[Oo]leh|[Γγ]ράφει (?:ο|η)|[Ττ]ου|[Ττ]ης|[Αα]πό(?: τ(?:ον?|ην?))?"
     r"|[Aa] cura di|[Bb]ởi|[Ττ]ων|[Оо]т)"
-    r"|(?:[Ss]cris|[Pp]ublicat) de|[Tt]eksti?|[Kk]irjoittanut|[Nn]ap(?:s|ís)ala?|[Pp]iše|Írta|[Aa]utor|[Аа]втор|[Oo]prac\.)"
+    r"|[Aa]us [^\W\d_]+ berichte[nt]|(?:[Ss]cris|[Pp]ublicat|[Tt]exto|[Rr]eportagem) de|[Tt]eksti?|[Kk]irjoittanut|[Tt]oimittaja|[Pp]arengė|[Пп]одготовил[аи]?|[Nn]ap(?:s|ís)ala?|[Pp]iše|Írta|[Aa]utor|[Аа]втор|[Oo]prac\.)"
     r"(?::\s*|\s+)(?=[^\W\d_a-zß-ÿа-яα-ω])"
+    # "Von unserer Korrespondentin Ada Meyer", "Par notre envoyé spécial ..."
+    r"|(?:[Vv]on unser\w{1,2}|(?:[Pp]ar|[Dd]e) notre|[Pp]or nuestr[oa]|[Dd]al(?:la)? nostr[oa]|[Vv]an onze|[Bb]y our)"
+    r"(?: [^\W\d_]+){1,3}?\s+(?=[^\W\d_a-zß-ÿ]\w+ [^\W\d_])"
 )
 BY = re.compile(f"(?i:{_BYLINE})|{_FOREIGN_BYLINE}")
 """Start of a byline."""
 
 NAME_BEFORE = re.compile(
-    r"(?:[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
+    r"(?:(?:(?!사진|영상)[가-힣]{1,6}\s?=\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
 )
 """A byline that ends with its label: "김철수 기자"."""
 
-_NO_NAME = re.compile(r"https?:|www\.|\S@\S|/|^\(|^\S*\.\S+$|\.(?:com|org|net)\b", re.IGNORECASE)
+_NO_NAME = re.compile(
+    r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^\S*\.\S+$|\.(?:com|org|net)\b",
+    re.IGNORECASE,
+)
 _LETTER = re.compile(r"[^\W\d_]")
 _SEPARATOR = re.compile(
     r"\s*[;|•、،]\s*|(?<=[가-힣]),\s*(?=[가-힣]{2,4}(?:[\s,]|$))|(?<=[\u4e00-\u9fff]{2})，(?=[\u4e00-\u9fff]{2,4}(?:，|$))|\s{3,}|\s+/\s+|\s*[·](?=\s|[^\u4e00-\u9fff])\s*|(?<=[\u4e00-\u9fff])・(?=[\u4e00-\u9fff])"
@@ -55,29 +63,37 @@ _SEPARATOR = re.compile(
     # These letters are also inside names: "Ortega y Gasset".
     r"|,?\s+(?:y|e|i|и|й|і)\s+(?=\S+\s+\S)|,?\s+(?:a|ir|un|with|avec)\s+(?=[^\W\da-z][^\s,]*\s+[^\W\da-z])"
 )
-# The sign of an author, "Ada Meyer (am)", an address, and "reporter" after a name.
+# The sign of an author, "Ada Meyer (am)", an address, a role, and "reporter" after a name.
 _SIGN = re.compile(
-    r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s\([a-zß-ÿ]{1,5}\.?\)|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?)$"
+    r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?"
+    r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with) [^()]*|AP|AFP|Reuters)\)|\s?[／/]\s?[\u4e00-\u9fff]{2,6}"
+    r"|\s(?:Staff|Senior|Special|Chief|Contributing)\s[\w ]{0,30}(?:Reporter|Editor|Writer|Correspondent))$"
+)
+_PLACE = re.compile(
+    r"\s(?:in|aus|à|en)\s[^\W\d_a-z][\w.-]*(?:\s[^\W\d_a-z][\w.-]*)?(?=,?\s(?:and|und|et|y)\s|,)"
 )
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = re.compile(
     r"\s[-–—]{1,2}\s|[\s,|/](?i:photos?|fotos?|pictures?|bild(?:er)?|images?|video)(?:\s*:|\s(?:by|von|par|di|av|por)\s)"
-    r"|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])"
+    r"|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/(?=[a-z]{2,5}$|[A-Z]{2,4}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
 )
+_QUOTES = re.compile(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
 _BRACKETS = re.compile(r"[(（\[【](.+)[)）\]】]\s*=?")
 AFTER_DATE = re.compile(r".{0,40}\d[^\W_]{0,20}+[.,]?\s+")
 """A text up to its last number."""
 MAX_DATE = 40
 """Characters of a date before the label of a byline."""
-# Names of accounts, and labels without a name.
-_NOBODY = frozenset({
-    "admin", "administrator", "webadmin", "webmaster", "author", "autor", "auteur", "unknown",
-    "anonymous", "anonym", "guest", "null", "none", "undefined", "user", "root", "updated",
-    "posted", "published", "editor", "writer", "by", "von", "par", "por", "share", "print",
-    "comments", "follow", "subscribe", "search", "menu", "login", "home", "news", "sponsored", "email",
-})  # fmt: skip
+# Names of accounts, labels and roles without a name: "admin2", "Staff Reporter", "Your Name".
+_NOBODY = re.compile(
+    r"(?:(?:our|your|author|the|an?|own|unknown|guest|staff|special|super|senior|site|web|wp|first|full)[\s_-])*"
+    r"(?:(?:web|wp)?admin(?:istrator)?|web-?master|author|autor|auteur|unknown|anonym(?:ous)?|guest|user|root|name|staff"
+    r"|reporter|correspondent|contributor|editor|writer|test|website|array|object object|true|false|null|none|undefined"
+    r"|n/a|updated|posted|published|by|von|par|por|share|print|comments|follow|subscribe|search|menu|login|home|news"
+    r"|sponsored|email)[\s_-]?\d{0,6}",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(
-    r"(?:view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified)\b",
+    r"(?:edit(?:ing|ed)|translated|illustrat(?:ed|ions?)|photo(?:graph)?s?|view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified)\b",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -86,6 +102,12 @@ _ROLE = re.compile(
     r"|envoyée? spéciale?|redactora?|periodista|corresponsal|giornalista|inviat[oa]|redattor[ei]|jornalista"
     r"|repórter|journalista|verslaggever|redacteur|correspondente?|reporterin|корреспондент|журналист"
     r"|dziennikarz|muhabir|muhabiri|officer)s?",
+    re.IGNORECASE,
+)
+# Beside the names of people.
+_ORGANIZATION = re.compile(
+    r"\b(?:(?:news(?:room)?|times|tribune|journal|magazine|media|network|gazette|herald|chronicle|report|digital|agency"
+    r"|(?:associated|canadian) press)$|special to\b)",
     re.IGNORECASE,
 )
 _POSITION = re.compile(r"(?:head|director|ceo|president|editor|founder) of\b", re.IGNORECASE)
@@ -116,15 +138,20 @@ _MAX_LISTED_WORDS = 4
 
 def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[str]:
     """Return the distinct names in *texts*, without "By", signs, URLs, addresses and *not_people*."""
-    excluded = {name.casefold() for name in not_people} | _NOBODY
+    excluded = {name.casefold() for name in not_people}
     names: dict[str, str] = {}
     for text in texts:
         for name in _names(text):
             key = name.casefold()
-            known = key not in excluded and not _LABEL.match(name) and not is_by(name)
+            known = not (
+                key in excluded or _LABEL.match(name) or _NOBODY.fullmatch(name) or is_by(name)
+            )
             if name and len(name) <= _MAX_LENGTH and known and _is_name(name):
                 names.setdefault(key, name)
-    return list(islice(names.values(), _MAX_NAMES))
+    people = [name for name in names.values() if not is_role(name)]
+    if any(" " in name and not _ORGANIZATION.search(name) for name in people):
+        people = [name for name in people if not _ORGANIZATION.search(name)]
+    return list(islice(people or names.values(), _MAX_NAMES))
 
 
 def is_person(name: str) -> bool:
@@ -135,13 +162,18 @@ def is_person(name: str) -> bool:
     return (
         1 <= len(parts) <= _MAX_PERSON_WORDS
         and not any(map(str.isdigit, name))
-        and not any(part[0].islower() and part not in _PARTICLES for part in parts)
-        and not (parts[0][0].islower() or parts[-1][0].islower())
+        and not any(is_lower(part) and part not in _PARTICLES for part in parts)
+        and not (is_lower(parts[0]) or is_lower(parts[-1]))
         and all(_LETTER.search(part) for part in parts)
         and len(name) > 1
         and name[-1] not in "?!…»>，"
         and not any(mark in name for mark in ":：【，。“\n")
     )
+
+
+def is_lower(word: str) -> bool:
+    """Return whether *word* begins with a small letter; Georgian names have no others."""
+    return word[0] != word[0].title()
 
 
 def may_be_name(name: str, language: str | None) -> bool:
@@ -162,7 +194,7 @@ def is_by(text: str) -> bool:
     """Return whether *text* only introduces a name: "By", "Author:"."""
     if len(text) > _MAX_BY + MAX_DATE:
         return False
-    text = text.strip().rstrip(":：").rstrip()
+    text = text.strip().rstrip(":：՝・").rstrip()
     if dated := AFTER_DATE.match(text):
         text = text[dated.end() :]
     if len(text) > _MAX_BY:
@@ -189,22 +221,20 @@ def _is_name(text: str) -> bool:
 
 
 def _names(text: str) -> Iterator[str]:
+    if text[:1] == "[" and text[-1:] == "]":  # a list: "['Ada Meyer', 'Max Roth']"
+        text = _QUOTES.sub("", text[1:-1])
     text = without_brackets(text)
     is_byline = NAME_BEFORE.fullmatch(text) is not None
     while byline := BY.match(text):
         text, is_byline = text[byline.end() :], True
     if is_byline:
-        text = text.strip("= ")
+        text = _PLACE.sub("", text.rpartition("=")[2].strip() or text.strip("= "))
         name = _AFTER_NAME.split(text, maxsplit=1)[0]
         text = name if " " in name else text
-    found = [
-        _SIGN.sub("", " ".join(name.strip(" ,;:-–—|").split()))
-        for part in _SEPARATOR.split(text)
-        for listed in _split_at_commas(_SIGN.sub("", part.strip()))
-        for name in _split_at_blanks(listed)
-    ]
-    people = [name for name in found if not is_role(name)]
-    yield from people if any(people) else found
+    for part in _SEPARATOR.split(text):
+        for listed in _split_at_commas(_SIGN.sub("", part.strip())):
+            for name in _split_at_blanks(listed):
+                yield _SIGN.sub("", " ".join(name.strip(" ,;:-–—|").rstrip(" /").split()))
 
 
 def is_role(text: str) -> bool:

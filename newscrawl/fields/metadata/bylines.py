@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
 from newscrawl.document.rows import BLOCK_LEVEL
+from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.metadata.author_names import (
     AFTER_DATE,
     BY,
@@ -18,6 +19,7 @@ from newscrawl.fields.metadata.author_names import (
     clean_names,
     is_by,
     is_joint,
+    is_lower,
     is_person,
     may_be_name,
     without_brackets,
@@ -47,6 +49,15 @@ _MAX_SIGN = 5
 _DATE_PART = re.compile(
     r"[|,·•]|\s[-–—]\s|(?<=[\u4e00-\u9fff가-힣])\s(?=\d)|\s(?=(?:on|am|vom|le|el|em|il|op|den)\s.{0,20}\d)"
 )
+_WORDS_BEFORE = re.compile(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
+# "Analysis by Ada Meyer", "Müəllif: Aysel Əliyeva", in an element of an author.
+_LABEL = re.compile(
+    r"[^:：|,]{2,25}[:：]\s*(?=\S)|(?:[^\W\d_]+\s){1,3}(?:[Bb]y|[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|av|af|[Oo]leh)\s+(?=[^\W\d_a-zß-ÿ])"
+)
+_PICTURE = re.compile(
+    r"фото|φωτο|사진|写真|撮影|摄影|攝影|صور|editor|编辑|編輯|edi[tç]|перев|trad|transl"
+)
+_BEFORE_LABEL = re.compile(r"^[^：]{2,8}：[^：]{2,12}\s(?=(?:作者|记者|記者|文|撰文)[:：])")
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
@@ -65,8 +76,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 # "By", which is part of names in other languages.
 _LOCAL_BY = {
     language: re.compile(rf"^\s*{word}\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
-    for language, word in {"ca": "Per", "ro": "De", "vi": "Theo"}.items()
-}
+    for language, word in {
+        "af": "Deur", "ca": "Per", "fil": "Ni", "ga": "Le", "ro": "De", "sq": "Nga", "sw": "Na",
+        "tl": "Ni", "vi": "Theo",
+    }.items()
+}  # fmt: skip
 
 
 class _Name(NamedTuple):
@@ -158,23 +172,28 @@ def _names(
         )
         name = None
         if not introduces and len(text) <= _MAX_TEXT:
-            name = _name(document, position, text, after_by=after_by)
+            name = _name(document, position, text, language, after_by=after_by)
         yield position, name
         after_by, after_name = introduces, name is not None and name.source == "byline"
 
 
-def _name(document: Document, position: int, text: str, *, after_by: bool) -> _Name | None:
+def _name(
+    document: Document, position: int, text: str, language: str | None, *, after_by: bool
+) -> _Name | None:
     """Return the marked names in a text node; with *after_by*, the text before it is "By"."""
     row = document.shown_rows[position]
     head, _, last = text.rstrip().rpartition(" ")
     text = without_brackets(_without_date(head if head and "@" in last else text))
+    text = _BEFORE_LABEL.sub("", text)
     is_label = BY.match(text) and _may_introduce(document, row)
     is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text)
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
+    if source == "class" or any(map(str.isdigit, text)):
+        text = _without_label(_without_dates(text, language))
     found = clean_names([text if source == "link" else f"By {text}"])
-    if any(name[0].islower() and (len(name) > _MAX_SIGN or name == found[0]) for name in found):
+    if any(is_lower(name) and (len(name) > _MAX_SIGN or name == found[0]) for name in found):
         return None  # a sentence: "Published by Port Games and released in May"
     names = [name for name in found if is_person(name) and label_of(name) != "modified"]
     if not names or _is_date_word(names[0], document.text[row], is_marked=source == "class"):
@@ -182,6 +201,21 @@ def _name(document: Document, position: int, text: str, *, after_by: bool) -> _N
     parent = document.parent[row]
     markup = (document.tag[parent], document.attributes["class"].get(parent, ""))
     return _Name(position, source, markup, names)
+
+
+def _without_dates(text: str, language: str | None) -> str:
+    """Return *text* without the dates in it, and the words before them: "Ada Meyer on"."""
+    for date in reversed(read_dates(text, language=language)):
+        text = f"{_WORDS_BEFORE.sub('', text[: date.start])} | {text[date.end :]}"
+    return text
+
+
+def _without_label(text: str) -> str:
+    """Return *text* without a label of any language before a name; "" if others than authors follow."""
+    label = _LABEL.match(text)
+    if label and (label_of(label[0]) == "other" or _PICTURE.search(label[0].lower())):
+        return ""
+    return text[label.end() :] if label else text
 
 
 def _is_date_word(name: str, text: str, *, is_marked: bool) -> bool:
