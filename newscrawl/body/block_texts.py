@@ -25,6 +25,8 @@ DESCRIPTION_PREFIX, MIN_DESCRIPTION_PREFIX = 50, 20
 """Characters of a text that are compared with the description."""
 _DESCRIPTION_NAMES = frozenset({"description", "og:description"})
 _MAX_DESCRIPTIONS = 4
+SENTENCE = 2.0
+"""Value of the feature ``ends`` of a text that ends like a sentence."""
 _MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
 
 
@@ -40,18 +42,18 @@ def text_columns(texts: Sequence[str], description: str) -> dict[str, list[float
     """Return the text features; *description* is the result of :func:`page_descriptions`."""
     seen, find_symbols = Counter(texts), _SYMBOL.findall
     return {
-        "ends": list(map(_ending, texts)),
+        "ends": list(map(ending, texts)),
         "odd": [float(len(find_symbols(text[:MAX_SYMBOL_TEXT]))) for text in texts],
         "described": _described(texts, description),
         "again": [float(seen[text] > 1) for text in texts],
     }
 
 
-def _ending(text: str) -> float:
-    """Return 2 if *text* ends a sentence, 1 if it ends with a colon, else 0."""
+def ending(text: str) -> float:
+    """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
     end = text[-8:].rstrip(_CLOSING_MARKS)[-1:]
     if end and end in _SENTENCE_ENDS:
-        return 2.0
+        return SENTENCE
     return 1.0 if text.endswith((":", "：")) else 0.0
 
 

@@ -10,6 +10,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.parts import CAPTION_TAGS, elements_in
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
 _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
 _MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
-_SENTENCE_ENDS = (*".!?…。！？।؟", '."', ".”", ".»", ".)")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
 _MAX_BYLINE = 60  # longer text between title and date is a standfirst
@@ -138,7 +138,7 @@ def _is_sentence(document: Document, row: int) -> bool:
     """Return whether a paragraph is long and ends like a sentence, among others that are no links."""
     is_long = document.chars(row) >= _MIN_LINKED_PARAGRAPH
     is_among_prose = document.link_density(document.parent[row]) <= _LINK_DENSITY_THRESHOLD
-    return is_long and is_among_prose and document.subtree_text(row).endswith(_SENTENCE_ENDS)
+    return is_long and is_among_prose and ending(document.subtree_text(row)) == SENTENCE
 
 
 def _line(document: Document, row: int) -> int:

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
+from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.excluded_regions import heading_row
 from newscrawl.body.parts import is_embed
@@ -35,10 +36,11 @@ MIN_RUN_PROBABILITY = 0.36
 _EMBED_CODE = -2.0
 _MIN_SECTIONS = 3
 _NEIGHBOUR_DISTANCE = 3
-_MAX_CODE = log2(1 + 600)
+_MAX_CODE = 600.0
 _MAX_LEVELS = 4
 _MIN_LOOSE = 20
 _MAX_LABEL = 40
+_MAX_PLAIN = 400
 _MIN_INTRODUCTION = 38
 _HOLDERS = {
     "li": ITEM_CODE,
@@ -50,6 +52,12 @@ _HOLDERS = {
 _ENTRIES = frozenset({"article", "div", "li", "section"})
 _MIN_ENTRIES = 3
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_ITEMS = frozenset({"dd", "dt", "li"})
+_LISTS = frozenset({"dir", "dl", "menu", "ol", "ul"})
+_STRONG = frozenset({"b", "strong"})
+_NEVER_PLAIN = frozenset(
+    {"aside", "audio", "button", "figure", "form", "iframe", "img", "input", "table", "video"}
+)
 _MIN_LINK_SHARE = 0.9
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
 _CLAIM = re.compile(
@@ -137,7 +145,7 @@ def _runs_between(
     for code in (QUOTE_CODE, _EMBED_CODE, CODE_CODE):
         for start, end in _runs(features, code):
             is_long = (code == _EMBED_CODE and end > start + 1) or (
-                code == CODE_CODE and features["chars"][start] > _MAX_CODE
+                code == CODE_CODE and features["chars"][start] > log2(1 + _MAX_CODE)
             )
             threshold = MIN_RUN_PROBABILITY if is_long else MIN_COMPANION_PROBABILITY
             is_between = start - 1 in accepted and end in accepted
@@ -200,7 +208,7 @@ def with_neighbours(
     homes = Counter(document.parent[blocks.owner[place]] for place in accepted & prose)
     if homes:
         home = homes.most_common(1)[0][0]
-        _add_between(document, blocks, accepted, home)
+        _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability, prose)
     _add_last_entry(document, blocks, accepted)
     _remove_notices(document, blocks, accepted)
@@ -208,8 +216,14 @@ def with_neighbours(
     return sorted(accepted)
 
 
-def _add_between(document: Document, blocks: Blocks, accepted: set[int], home: int) -> None:
-    """Accept loose text and introduced lists between accepted blocks."""
+def _add_between(
+    document: Document,
+    blocks: Blocks,
+    accepted: set[int],
+    home: int,
+    probability: dict[int, float],
+) -> None:
+    """Accept loose text, introduced lists and plain parts between accepted blocks."""
     place, last = min(accepted) + 1, max(accepted)
     while place < last:
         if place not in accepted and place - 1 in accepted:
@@ -220,10 +234,41 @@ def _add_between(document: Document, blocks: Blocks, accepted: set[int], home: i
             if end == place + 1 and owners == {home}:
                 if blocks.chars(document, [place])[0] >= _MIN_LOOSE:
                     accepted.add(place)
-            elif _introduces(document, blocks, place - 1) and _is_list(document, owners):
+            elif (_introduces(document, blocks, place - 1) and _is_list(document, owners)) or (
+                probability.keys() >= set(range(place, end))
+                and _are_plain_parts(document, blocks, range(place, end), home)
+            ):
                 accepted.update(range(place, end))
             place = end
         place += 1
+
+
+def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: int) -> bool:
+    """Return whether blocks are sentences, strong, or different items, without links and media."""
+    owners = [blocks.owner[place] for place in places]
+    chars = sum(blocks.chars(document, places))
+    deepest = document.depth[home] + _MAX_LEVELS
+    if chars > _MAX_PLAIN or not all(
+        home < row < document.end[home] and document.depth[row] <= deepest for row in owners
+    ):
+        return False
+    parts = {_child_of(document, home, row) for row in owners}
+    if sum(map(document.chars, parts)) > chars or any(
+        document.link_chars(row)
+        or not _NEVER_PLAIN.isdisjoint(document.tag[row : document.end[row]])
+        for row in parts
+    ):
+        return False
+    texts = {_text(document, blocks, place) for place in places}
+    if len(texts) < len(places):
+        return False
+    if len(texts) >= _MIN_ENTRIES and len({document.tag[row] for row in owners}) == 1:
+        return True
+    return all(ending(text) == SENTENCE for text in texts) or all(
+        document.tag[document.parent[row]] in _STRONG
+        for place in places
+        for row in blocks.rows[place]
+    )
 
 
 def _introduces(document: Document, blocks: Blocks, place: int) -> bool:
@@ -251,15 +296,19 @@ def _add_last(  # noqa: PLR0917
     probability: dict[int, float],
     prose: AbstractSet[int],
 ) -> None:
-    """Accept paragraphs right after the accepted blocks, in containers of their own."""
+    """Accept paragraphs in containers of their own, lists, quotes and code after accepted blocks."""
     end, last = document.end[home], max(accepted)
     place = last + 1
     while place < len(blocks) and blocks.rows[place][0] < end:
         container = _child_of(document, home, blocks.owner[place])
+        stop = document.end[container] if container > home else blocks.rows[place][0] + 1
         inside = []
-        while place < len(blocks) and blocks.rows[place][0] < document.end[container]:
+        while place < len(blocks) and blocks.rows[place][0] < stop:
             inside.append(place)
             place += 1
+        if container > home and _is_last_part(document, blocks, container, inside):
+            accepted.update(inside)
+            continue
         paragraphs = [other for other in inside if other in prose]
         others = [other for other in inside if other not in prose]
         if (
@@ -267,11 +316,31 @@ def _add_last(  # noqa: PLR0917
             or inside[-1] not in prose
             or len(others) > len(paragraphs)
             or not all(_is_plain_heading(document, blocks.owner[other]) for other in others)
-            or not all(_may_be_last(document, blocks, other) for other in paragraphs)
+            or not all(_may_be_last(document, blocks, other, home) for other in paragraphs)
             or min(probability.get(other, 0.0) for other in paragraphs) < MIN_LAST_PROBABILITY
         ):
             break
         accepted.update(inside)
+
+
+def _is_last_part(document: Document, blocks: Blocks, row: int, inside: Sequence[int]) -> bool:
+    """Return whether the element *row* is a plain list, quote, post or code."""
+    tag = document.tag[row]
+    if tag == "blockquote" and is_embed(document, row):
+        return len(inside) > 1
+    has_code = tag == "pre" or document.tag[row + 1] == "pre"
+    if document.link_chars(row) or (has_code and document.chars(row) > _MAX_CODE):
+        return False
+    if tag in _LISTS:
+        items = {_item(document, blocks.owner[place]) for place in inside}
+        return len(inside) > 1 and len(items) == len(inside)
+    return tag == "blockquote" or has_code
+
+
+def _item(document: Document, row: int) -> int:
+    """Return the row of the list item that contains *row*, or its own."""
+    rows = (row, *islice(document.ancestors(row), _MAX_LEVELS))
+    return next((above for above in rows if document.tag[above] in _ITEMS), row)
 
 
 def _add_last_entry(document: Document, blocks: Blocks, accepted: set[int]) -> None:
@@ -305,12 +374,12 @@ def _is_plain_heading(document: Document, row: int) -> bool:
     return document.tag[row] in _HEADINGS and not document.link_chars(row)
 
 
-def _may_be_last(document: Document, blocks: Blocks, place: int) -> bool:
+def _may_be_last(document: Document, blocks: Blocks, place: int, home: int) -> bool:
     """Return whether a block may be the last paragraph, rather than a notice or a biography."""
     owner, rows = blocks.owner[place], blocks.rows[place]
     first, end = rows[0], rows[-1] + 1
     return (
-        document.tag[owner] == "p"
+        (document.tag[owner] == "p" or owner == home)
         and document.link_chars_before[first] == document.link_chars_before[end]
         and any(document.parent[row] == owner for row in rows)
         and _NOTICE.search(_text(document, blocks, place)) is None
