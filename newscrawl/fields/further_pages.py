@@ -34,6 +34,7 @@ _OTHER: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\d{1,2}")
+_LABEL_NUMBER: Final = re.compile(r"\d+")
 _NUMBERED_PATH: Final = re.compile(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
@@ -203,10 +204,11 @@ def _follows(
             continue
         number = (1 if here is None else here) + 1
         is_named = is_next or is_next is None or _NEXT_LABEL.fullmatch(label) is not None
-        if there == number and (is_named or label == str(number)):
+        numbers = _LABEL_NUMBER.findall(label)
+        if there == number and (is_named or numbers == [str(number)]):
             return True
         # Pages are counted from zero.
-        if here in (None, 0) and there == 1 and (is_named or label == "2"):
+        if here in (None, 0) and there == 1 and (is_named or numbers == ["2"]):
             return True
     return False
 

@@ -15,7 +15,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.crawl.discovery.period import Period
+from newscrawl.crawl.discovery.period import Period, archive_span
 from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.spider_arguments import read_arguments
 from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.leases import FinishedRequest
     from newscrawl.crawl.frontier.shards import Shard
 
+MAX_ARCHIVE_SPAN: Final = 32 * 24 * 3600
+"""Seconds of an archive page whose articles are of its period."""
 MAX_PARAMETERS: Final = 20
 """Tracking parameters of a site that are compared, two requests for each combination."""
 
@@ -383,6 +385,8 @@ class SitelistSpider(Spider):
                 depth, timestamp = target.depth + 1, entry["timestamp"]
                 plan.add_sitemap(entry["url"], depth=depth, timestamp=timestamp)
             listed = []
+        elif target.role == "sitemap":
+            plan.record_place(target, _place(plan, listed, listing["left_out"]))
         certain = listing["kind"] in ("feed", "news")
         since = target.history.get("fetched_at")
         entries = await self._add_articles(plan, response.url, listed, certain=certain, since=since)
@@ -426,7 +430,8 @@ class SitelistSpider(Spider):
         options = {"encoding": sent.encoding, **links, **self.window}
         page = await self._parse_in_worker(task, plan, response, **options)
         if page["barrier"] == NEEDS_JS and target.role == "section":
-            if not page["articles"] and (shown := await self.renderer.render(sent)):
+            has_links = page["articles"] and not page["scripted"]
+            if not has_links and (shown := await self.renderer.render(sent)):
                 # Without validators: the page as sent stays the same when there are new links.
                 response = copy_response(response, body=shown.html, headers={})
                 options["encoding"] = shown.encoding
@@ -469,9 +474,10 @@ class SitelistSpider(Spider):
             for entry in await self.state.pages.without_articles(page["sections"]):
                 plan.add_section(entry, depth)
             self._count_left_out(plan, page["left_out"])
-            place = _place(page)
-            for entry in page["articles"] if target.timestamp else ():
-                # Of an archive page.
+            place = _place(plan, page["articles"], page["left_out"])
+            begin, end = archive_span(target.url) or (0, 0)
+            for entry in page["articles"] if end - begin < MAX_ARCHIVE_SPAN else ():
+                # Of an archive page, unless it lists a year.
                 entry["timestamp"] = entry["timestamp"] or target.timestamp
             before, since = plan.listed_count, target.history.get("fetched_at")
             entries = await self._add_articles(
@@ -581,9 +587,13 @@ def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
 
 
-def _place(page: dict[str, Any]) -> Place:
+def _place(plan: SitePlan, articles: list[dict[str, Any]], left_out: dict[str, int]) -> Place:
     """Return when most articles of a listing were published, compared with the period."""
-    if page["articles"]:
-        return "within" if any(entry["timestamp"] for entry in page["articles"]) else "undated"
-    left_out = page["left_out"]
-    return "newer" if left_out.get("too_new", 0) > left_out.get("too_old", 0) else "older"
+    dates = [entry["timestamp"] for entry in articles if entry["timestamp"]]
+    if articles and not dates:
+        return "undated"
+    if not all(map(plan.period.is_after, dates)):
+        return "within"
+    return (
+        "newer" if len(dates) + left_out.get("too_new", 0) > left_out.get("too_old", 0) else "older"
+    )

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.discovery.paging import ListingPages
+from newscrawl.crawl.discovery.paging import ListingPages, SitemapSeries
 from newscrawl.crawl.discovery.period import Period, sitemap_spans
 from newscrawl.crawl.discovery.sitemaps import read_sitemap
+from newscrawl.crawl.discovery.target import Target
 from tests.helpers.crawls import crawl_sites
 from tests.servers.direct_web import DirectWeb, direct_environment, html
 from tests.servers.pages import paragraphs
@@ -76,6 +77,7 @@ def crawl_month(folder: Path, web: DirectWeb, **settings: object) -> Crawl:
         ("/{year}/{month}/sitemap.xml", "all", True, 1),
         ("/sitemap-{number}.xml", "all", False, 5),
         ("/sitemap-{number}.xml", "pages", True, 36),
+        ("/sitemap-{number}.xml", "none", True, 9),
     ],
 )
 def test_period_of_a_site(
@@ -124,9 +126,13 @@ def test_sitemaps_of_other_months_are_left_out():
 
 
 @pytest.mark.slow
-def test_archive_pages_of_a_site_without_sitemaps(tmp_path: Path):
+@pytest.mark.parametrize("archive", ["/{}/{}/", "/archive/?year={}&month={}"])
+def test_archive_pages_of_a_site_without_sitemaps(tmp_path: Path, archive: str):
+    addresses = {month: archive.format(*month.split("-")) for month in MONTHS}
     with DirectWeb() as web:
-        web.put("127.0.0.1/", html("<p>News"))
+        web.put("127.0.0.1/", html("<p>News <a href='/archive/'>Archive</a>"))
+        months = "".join(f"<a href='{path}'>{month}</a> " for month, path in addresses.items())
+        web.put("127.0.0.1/archive/", html(months if "?" in archive else "<p>None"))
         for number, month in enumerate(MONTHS):
             links = ""
             for day in range(1, 11):
@@ -135,7 +141,7 @@ def test_archive_pages_of_a_site_without_sitemaps(tmp_path: Path):
                 date = f"<meta property='article:published_time' content='{month}-{day:02}T10:00Z'>"
                 text = "".join(f"<p>{line}</p>" for line in paragraphs(number * 40 + day))
                 web.put(f"127.0.0.1{path}", html(f"<head>{date}</head><h1>Story {day}</h1>{text}"))
-            web.put(f"127.0.0.1/{month.replace('-', '/')}/", html(f"<h1>{month}</h1>{links}"))
+            web.put(f"127.0.0.1{addresses[month]}", html(f"<h1>{month}</h1>{links}"))
         crawl = crawl_month(tmp_path, web)
     assert len(crawl.items) == 10
     assert {item["date"][:7] for item in crawl.items} == {WANTED}
@@ -171,6 +177,22 @@ def test_finds_the_pages_of_a_period_in_few_requests(first: int):
         number = pages.next_number() or 0
     assert {*range(first, first + 4)} <= set(read)
     assert len(read) == len(set(read)) <= 22
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize("first", [0, 1, 30, 97])
+def test_finds_the_sitemaps_of_a_period_in_few_requests(first: int, *, newest_first: bool):
+    """Sitemaps *first* to *first* + 2 of 100 list its articles; nothing is known of every seventh."""
+    sitemaps = [Target("sitemap", f"https://a.example/sitemap-{n}.xml") for n in range(100)]
+    series, read = SitemapSeries({sitemap.key: sitemap for sitemap in sitemaps}), []
+    while target := series.next_target():
+        number = sitemaps.index(target)
+        before, after = ("newer", "older") if newest_first else ("older", "newer")
+        place = before if number < first else after if number > first + 2 else "within"
+        series.places[target.key] = "undated" if number % 7 == 5 and place != "within" else place
+        read.append(number)
+    assert {*range(first, first + 3)} <= set(read)
+    assert len(read) == len(set(read)) <= 16
 
 
 @pytest.mark.slow

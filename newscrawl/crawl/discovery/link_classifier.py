@@ -40,7 +40,10 @@ _NON_ARTICLE_SEGMENTS = frozenset(
 )  # fmt: skip
 _MAX_LABEL_LENGTH = 20
 _MIN_HEADLINE_LENGTH = 30
-_ID_PARAMETERS = re.compile(r"(?:.*_)?(?:id|p|aid|nid|news|article|story|no|idx\w*)", re.IGNORECASE)
+_ID_PARAMETERS = re.compile(
+    r"(?:.*_)?(?:(?:a|art|article|content|doc|item|n|news|post|s|story)?id|p|news|article|story|no|idx\w*)",
+    re.IGNORECASE,
+)
 
 
 def link_kind(url: str, text: str = "") -> LinkKind:
@@ -89,8 +92,10 @@ def _slug_points(slug: str) -> int:
 
 
 def _query_points(query: str) -> int:
-    names = [name for name, value in parse_qsl(query) if re.search(r"\d{3,}", value)]
-    return 2 if any(map(_ID_PARAMETERS.fullmatch, names)) else 0
+    values = [value for name, value in parse_qsl(query) if _ID_PARAMETERS.fullmatch(name)]
+    return max(
+        (2 if re.search(r"\d{3}", value) else value.isdecimal() for value in values), default=0
+    )
 
 
 def _text_points(text: str, *, dated: bool) -> int:

@@ -135,19 +135,21 @@ class EntryCollector:
         """Add an entry, or count why it is skipped.
 
         *date* is the publication date, *changed* the last modification, which only orders entries
-        and shows what is too old. *span*: when the pages of a sitemap were published, by its name.
+        and shows what is too old. *span*: when the pages of a sitemap or of an archive page were
+        published, by its name.
         """
         kept = self._variants.kept
         absolute = absolute_url(url, self.base, kept) if len(url) <= MAX_URL_LENGTH else None
         if absolute is None or url.strip() in ("", "//"):  # the document itself
             self.skip("bad")
             return
-        if self._traps and trap_kind(absolute):
+        listing_span = span
+        if self._traps and not span and trap_kind(absolute):
             self.skip("trap")
             return
         modified, published = date_timestamp(changed, language), read_date(date, language)
         first, of_url = _timestamp(published), date_in_url(absolute)
-        if not is_sitemap:
+        if not is_sitemap and not span:
             span = (first, first) if first else span_of(of_url)
         begin, end = span or (None, modified)
         if end and modified and not first:
@@ -155,8 +157,8 @@ class EntryCollector:
             end = (min if self._period.until is not None else max)(end, modified)
         # A date of a month has no day.
         timestamp = first or date_timestamp(date, language) or modified or date_timestamp(of_url)
-        if is_sitemap and span and self._period.until is not None:
-            timestamp = min(span[1], self._period.until)
+        if listing_span and self._period.until is not None:
+            timestamp = min(listing_span[1], self._period.until)
         if not is_sitemap and registered_domain(site_key(absolute)) not in self._domains:
             self.skip("other_site")
         elif not is_sitemap and not self._patterns.accept(absolute):

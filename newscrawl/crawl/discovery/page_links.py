@@ -6,6 +6,7 @@ A pure function of bytes, run in a worker process.
 from __future__ import annotations
 
 import re
+from html import unescape
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,10 @@ from urllib.parse import quote
 
 from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
+from newscrawl.crawl.discovery.paging import ListingPages
+from newscrawl.crawl.discovery.period import archive_span, span_of
 from newscrawl.crawl.discovery.urls import TrackingVariants, absolute_url
-from newscrawl.document.document import parse_document
+from newscrawl.document.document import parse_document, rows_between
 from newscrawl.fields import (
     PAGE_KIND_THRESHOLD,
     find_barrier,
@@ -46,6 +49,13 @@ _FEED_PATH = re.compile(
 )
 _FEED_SCHEME = re.compile(r"^feed:(?=https?:)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
+_MAX_TEASER_DEPTH = 6
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+# Address of a further page that a script loads: data-next="/news?page=2".
+_LOADED_PAGE = re.compile(
+    rb"""\sdata-[a-z-]{0,20}(?:next|more|page|load|url|href)[a-z-]{0,20}=["']([^"'<>\s]{1,200}[=/]\d{1,4}/?)["']"""
+)
+_QUOTED_ADDRESS = re.compile(r"""["']((?:https?:/)?/[^\s"'<>\\]{8,500})["']""")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _IGNORED_PREFIXES = ("#", "javascript:", "mailto:", "tel:", "data:")
 
@@ -71,6 +81,7 @@ def read_page(
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
+    - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
     - ``feeds``: URLs; ``next``: URL of the next page of a list, for a period; ``left_out``: counts by
       reason; ``variants``: those of the collector.
 
@@ -92,17 +103,27 @@ def read_page(
         )
     }
     variants, written = TrackingVariants(learned), dict[str, list[str]]()
-    wanted = kind == "index" or not index_only
+    wanted, has_articles = kind == "index" or not index_only, False
     has_period = options.get("since") or options.get("until")
+    days_of = _teaser_days(document) if wanted and has_period else {}
+    following = _next_listings(document, url, base) if wanted and has_period else []
     if wanted:
         for target, text in extract_links(document, base, limit, variants.kept, written):
             name = link_kind(target, text)
-            links[name].add(target, link_text=text)
+            span = archive_span(target) if has_period and name != "article" else None
+            name = "section" if span else name
+            has_articles |= name == "article"
+            days = (days_of[href] for href in written[target] if href in days_of)
+            links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
+            following += [target] if text == "2" else ()
             for href in written[target] if name == "article" else ():
                 variants.add(href, target, base)
         for row in document.rows_of("frame"):
             if source := absolute_url(document.element(row).get("src", ""), base):
                 links["section"].add(source)
+    scripted = _scripted_links(document.source, base, limit) if wanted and not has_articles else []
+    for target in scripted:
+        links["article"].add(target)
     articles = links["article"].result("article")
     return {
         "kind": kind,
@@ -110,8 +131,9 @@ def read_page(
         "barrier": find_barrier(document, features, url),
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, base),
-        "next": _next_listing(document, url, base) if wanted and has_period else None,
+        "next": next(filter(ListingPages.of, following), None),
         "articles": articles["entries"],
+        "scripted": bool(scripted),
         "sections": links["section"].result("section")["entries"],
         "left_out": articles["left_out"],
         "variants": variants.result(),
@@ -125,14 +147,43 @@ def _base_url(document: Document, url: str) -> str:
     return absolute_url(document.attributes["href"].get(bases[0], ""), url) or url
 
 
-def _next_listing(document: Document, url: str, base: str) -> str | None:
+def _teaser_days(document: Document) -> dict[str, str]:
+    """Return the days of ``time`` elements by the only address that is linked in the same element."""
+    found, hrefs = {}, document.attributes["href"]
+    anchors = [row for row in document.rows_of("a") if row in hrefs]
+    for time in document.statements:
+        row, linked = time.row, set[str]()
+        day = _DAY.match(time.get("datetime")) if time.tag == "time" else None
+        for _ in range(_MAX_TEASER_DEPTH if day else 0):
+            row = document.parent[row]
+            inside = rows_between(anchors, row, document.end[row]) if row > 0 else ()
+            linked = linked or {hrefs[anchor].strip() for anchor in inside}
+        if day and len(linked) == 1:
+            found[linked.pop()] = day[0]
+    return found
+
+
+def _next_listings(document: Document, url: str, base: str) -> list[str]:
+    """Return the addresses of the next page of a list: as declared, linked, and loaded by scripts."""
     named = (
-        absolute_url(link.get("href"), base)
+        link.get("href")
         for link in document.statements
         if "next" in link.get("rel").lower().split()
     )
     numbered = find_further_pages(document, [0], url)[-1:] if len(document) else ()
-    return next(filter(None, (*named, *numbered)), None)
+    loaded = (
+        unescape(found.decode(errors="replace")) for found in _LOADED_PAGE.findall(document.source)
+    )
+    found = (absolute_url(href, base) for href in (*named, *numbered, *loaded))
+    return [target for target in found if target]
+
+
+def _scripted_links(source: bytes, base: str, limit: int) -> list[str]:
+    """Return the addresses of articles in scripts and attributes of a page that has no such links."""
+    text = unescape(source.decode(errors="replace")).replace("\\/", "/").replace("\\u002F", "/")
+    quoted = (absolute_url(address, base) for address in _QUOTED_ADDRESS.findall(text))
+    found = dict.fromkeys(url for url in quoted if url and link_kind(url) == "article")
+    return list(found)[:limit]
 
 
 def _feed_urls(document: Document, base: str) -> list[str]:

@@ -1,10 +1,14 @@
-"""Numbered pages of a listing, searched for the articles of a period in few requests."""
+"""Numbered pages and sitemaps, searched for the articles of a period in few requests."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Literal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from newscrawl.crawl.discovery.target import Target
 
 #: when the articles of a page were published, compared with the period; the undated may be of it
 Place = Literal["newer", "within", "undated", "older"]
@@ -66,3 +70,32 @@ class ListingPages:
             return 2 * self.newer
         middle = (self.newer + self.older) // 2
         return middle if middle > self.newer else None
+
+
+@dataclass(slots=True)
+class SitemapSeries:
+    """Sitemaps without dates whose names differ in a number: their articles are in order of time."""
+
+    #: by page key, in the order of the index
+    targets: dict[str, Target] = field(default_factory=dict)
+    #: of those that were requested
+    places: dict[str, Place] = field(default_factory=dict)
+
+    def next_target(self) -> Target | None:
+        """Return the sitemap to read next; None if the period is covered.
+
+        The neighbours of one within the period, else the middle of where it must be, or may be.
+        """
+        keys, found = list(self.targets), []
+        read = [number for number, key in enumerate(keys) if key in self.places]
+        for left, right in pairwise([-1, *read, len(keys)]):
+            ends = [self.places[keys[n]] for n in (left, right) if 0 <= n < len(keys)]
+            known = [place for place in ends if place != "undated"]
+            if right - left > 1 and "within" in known:
+                found.append((0, 0, left + 1 if left >= 0 and ends[0] == "within" else right - 1))
+            elif right - left > 1:
+                rank = 1 if len(set(known)) > 1 else len(known) + 1
+                found.append((rank, left - right, (left + right) // 2))
+        if not found or (min(found)[0] and "within" in self.places.values()):
+            return None
+        return self.targets[keys[min(found)[2]]]

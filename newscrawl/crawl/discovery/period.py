@@ -6,6 +6,7 @@ import re
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ _NAME: Final = re.compile(
     r"(?:(?:[-_/.]|&dd?=|&day=)?(\d\d))?)?(?!\d)"
 )
 _MONTHS: Final = 12
+#: end of the address of an archive page (``/2024/3/``, ``?m=202403``), or of an index of these
+_ARCHIVE: Final = re.compile(
+    r"(?:[/=]|ar(?:c?h|k|qu)i[ve]\w{0,5}[-_.])((?:19|20)\d\d)"
+    r"(?:(?:[-_/.]|&\w{1,9}=|(?=\d\d))(\d\d?)(?:(?:[-_/.]|&\w{1,9}=|(?=\d\d))(\d\d?))?)?"
+    r"(?:/|\.\w{2,5})?$|/ar(?:c?h|k|qu)i[ve]\w{0,5}(?:/|\.\w{2,5})?$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,17 @@ def span_of(text: str | None) -> tuple[float, float] | None:
     days = 1 if day else monthrange(year, month)[1] if month else 365 + (year % 4 == 0)
     margin = timedelta(0 if day else 1)
     return (begin + margin).timestamp(), (begin + timedelta(days) - margin).timestamp()
+
+
+def archive_span(url: str) -> tuple[float, float] | None:
+    """Return when the articles of the archive page at *url* were published; None if it is none.
+
+    An index of archive pages has no limits.
+    """
+    if not (found := _ARCHIVE.search(url)):
+        return None
+    parts = [part for part in found.groups() if part]
+    return span_of("-".join(parts)) if parts else (-inf, inf)
 
 
 def sitemap_spans(urls: list[str]) -> list[tuple[float, float] | None]:

@@ -6,7 +6,7 @@ Without network access and Scrapy: the spider requests the next targets and repo
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import replace
 from itertools import count
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from newscrawl.crawl.discovery.link_classifier import date_in_url
 from newscrawl.crawl.discovery.listing_entries import date_timestamp
-from newscrawl.crawl.discovery.paging import ListingPages
+from newscrawl.crawl.discovery.paging import ListingPages, SitemapSeries
 from newscrawl.crawl.discovery.period import ANY_TIME, Period
 from newscrawl.crawl.discovery.target import (
     Budgets,
@@ -127,7 +127,7 @@ class SitePlan:
         self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
         self._final_keys: set[str] = set()
         self._listed: deque[Target] = deque()  # and discovered feeds
-        self._period = period
+        self.period = period
         self._sitemaps, self._sections = TargetQueue(period), TargetQueue(period)
         self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
         #: requests of articles within the period, and of those that were changed after it
@@ -138,6 +138,8 @@ class SitePlan:
         self.outside = 0
         #: candidates without a date, if a period was asked for
         self.undated = 0
+        #: sitemaps without dates by their names without numbers, if a period was asked for
+        self._series: defaultdict[str, SitemapSeries] = defaultdict(SitemapSeries)
         #: listings and page numbers by page key, the first pages excepted
         self._pages: dict[str, tuple[ListingPages, int]] = {}
         #: listed articles
@@ -239,7 +241,7 @@ class SitePlan:
             self._failing.append(target)
 
     def _queue(self, target: Target) -> None:
-        rate = target.history.get("rate", 0) if self._period.until is None else 0
+        rate = target.history.get("rate", 0) if self.period.until is None else 0
         if rate and (
             target.role == "feed" or (target.role == "sitemap" and rate >= MIN_SITEMAP_RATE)
         ):
@@ -248,6 +250,8 @@ class SitePlan:
             self._listed.insert(0 if target.role == "sitemap" else sitemaps, target)
         elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
+            if target.timestamp is None and self.period.until is not None:
+                self._series[_series_name(target)].targets[target.key] = target
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
         else:
@@ -299,10 +303,12 @@ class SitePlan:
             self.add_sitemap(urljoin(failed, names[names.index(path) + 1]))
 
     def add_section(self, entry: dict[str, Any], depth: int) -> None:
-        """Add a section page that a page links to."""
+        """Add a section page that a page links to, or an archive page of the period."""
+        timestamp = entry.get("timestamp") if self.period.until is not None else None
+        if timestamp is not None:
+            depth = min(depth, self.budgets.depth)
         if depth > self.budgets.depth:
             return
-        timestamp = entry.get("timestamp") if self._period.until is not None else None
         self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
 
     def add_pages(self, target: Target, following: str | None, place: Place) -> None:
@@ -310,7 +316,7 @@ class SitePlan:
 
         *following*: URL of its next page; *place*: when its articles were published.
         """
-        if self._period == ANY_TIME:
+        if self.period == ANY_TIME:
             return
         pages, number = self._pages.get(target.key, (None, 1))
         if pages is None and following and self.is_own_url(following):
@@ -320,7 +326,7 @@ class SitePlan:
         pages.record(number, place)
         following_number = pages.next_number()
         if following_number is not None:
-            timestamp = target.timestamp or (None if place == "undated" else self._period.until)
+            timestamp = target.timestamp or (None if place == "undated" else self.period.until)
             page = Target("section", pages.url(following_number), target.depth, timestamp)
             if self._mark_seen("section", page.key):
                 self._pages[page.key] = pages, following_number
@@ -358,8 +364,8 @@ class SitePlan:
 
     def _push(self, target: Target) -> None:
         (self._revisits if target.is_revisit else self._articles).push(target)
-        self.undated += target.timestamp is None and self._period.until is not None
-        if target.timestamp is not None and not self._period.is_after(target.timestamp):
+        self.undated += target.timestamp is None and self.period.until is not None
+        if target.timestamp is not None and not self.period.is_after(target.timestamp):
             self._barren = 0
 
     def release_parts(self, joined: Container[str]) -> tuple[int, list[tuple[str, str]]]:
@@ -468,7 +474,8 @@ class SitePlan:
         """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done."""
         while (target := self._next_target()) is not None:
             self._requests += 1
-            if not target.from_site_list:
+            is_archive = target.role == "section" and target.timestamp is not None
+            if not target.from_site_list and not is_archive:
                 self._requests_by_role[target.role] += 1
             ticket = next(self._tickets)
             self.in_flight[ticket] = target
@@ -488,7 +495,11 @@ class SitePlan:
         if not self._needs_sitemap():
             return self._next_page()
         self._barren += self._within_found
-        return self._sitemaps.pop()
+        target = self._sitemaps.pop()
+        if target.timestamp is None and (found := self._series[_series_name(target)].next_target()):
+            target = found
+            self.record_place(target, "undated")
+        return target
 
     def _waits(self, target: Target) -> bool:
         """Return True while *target* waits for a source in flight.
@@ -511,7 +522,7 @@ class SitePlan:
         if self._missing > 0:
             while self._articles and not self._section_precedes:
                 target = self._articles.pop()
-                is_after = self._period.is_after(target.timestamp)
+                is_after = self.period.is_after(target.timestamp)
                 if not is_after or self._after < max(MIN_AFTER, self._within // 10):
                     self._after += is_after
                     self._within += not is_after
@@ -543,29 +554,43 @@ class SitePlan:
     @property
     def _section_precedes(self) -> bool:
         """True if an archive page of the period may list articles before the candidates."""
-        if self._period.until is None or not self._sections or not self._within_budget("section"):
+        if self.period.until is None or not self._sections or not self._within_budget("section"):
             return False
         first, section = self._articles.peek().timestamp, self._sections.peek().timestamp
-        return first is None and section is not None and not self._period.is_after(section)
+        return first is None and section is not None and not self.period.is_after(section)
 
     @property
     def _within_found(self) -> bool:
         """True if articles of a period that has an end have been found."""
-        if self._period.until is None:
+        if self.period.until is None:
             return False
         first = self._articles.peek().timestamp if self._articles else None
-        return bool(self._within) or not (first is None or self._period.is_after(first))
+        return bool(self._within) or not (first is None or self.period.is_after(first))
+
+    def record_place(self, sitemap: Target, place: Place) -> None:
+        """Record when the articles of *sitemap* were published."""
+        self._series[_series_name(sitemap)].places[sitemap.key] = place
+
+    def _is_covered(self, sitemap: Target) -> bool:
+        series = self._series.get(_series_name(sitemap)) if sitemap.timestamp is None else None
+        return series is not None and series.next_target() is None
 
     def _needs_sitemap(self) -> bool:
         """Return True if the next sitemap may list articles that precede the candidates."""
         missing = self._missing
+        while self._sitemaps and self._is_covered(self._sitemaps.peek()):
+            self._sitemaps.pop()
         if not self._sitemaps or not self._within_budget("sitemap") or missing <= 0:
             return False
         target = self._sitemaps.peek()
-        if self._period.is_after(target.timestamp) and self._barren >= MAX_BARREN_SITEMAPS:
+        if self.period.is_after(target.timestamp) and self._barren >= MAX_BARREN_SITEMAPS:
             return False
         if len(self._articles) < missing:
             return True
-        rank = self._period.rank(target.timestamp)
+        rank = self.period.rank(target.timestamp)
         needed = self._articles.rank_at(missing)
         return needed == float("inf") or rank < needed
+
+
+def _series_name(sitemap: Target) -> str:
+    return re.sub(r"\d+", "#", sitemap.url)

@@ -43,6 +43,8 @@ STORY = f"<h1>Council does not decide about the bridge</h1>{DATED}" + "".join(
         ("https://a.example/article12345678.html", ""),
         ("https://a.example/?p=48213", "Council decides about the bridge at last"),
         ("https://a.example/index.php?option=com&news_id=48213", "Rat entscheidet über die Brücke"),
+        ("https://a.example/?newsid=48213", "Council decides about the bridge at last"),
+        ("https://a.example/news?article=7", "Council decides about the old bridge, after years"),
         ("https://a.example/doc/7715044", "Совет решил судьбу старого моста через реку"),
         (ARABIC, "المجلس يقرر بناء جسر جديد في المدينة القديمة"),
         ("https://a.example/news/5512", "市議会、橋の架け替えを来年度に延期することを決定"),

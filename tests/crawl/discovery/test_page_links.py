@@ -151,3 +151,60 @@ def test_page_key_of_any_url(text: str):
 )
 def test_registered_domain(host: str, registered: str):
     assert registered_domain(host) == registered
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<article data-href='{STORY}'><h2>Council decides</h2></article>",
+        f"<div onclick=\"location.href='{STORY}'\"><h2>Council decides</h2></div>",
+        f'<script id=__NEXT_DATA__>{{"stories":[{{"url":"{STORY}","image":"/a.jpg"}}]}}</script>',
+        f'<script>[{{"url":"https:\\/\\/www.news.example{STORY}"}},{{"url":"//b.example/a"}}]</script>',
+    ],
+)
+def test_reads_addresses_of_scripts_from_pages_without_links(body: str):
+    found = read(body)
+    assert urls(found["articles"]) == [f"https://www.news.example{STORY}"]
+    assert found["scripted"]
+    found = read(f"<a href='{STORY}-again'>Council decides again</a>{body}")
+    assert urls(found["articles"]) == [f"https://www.news.example{STORY}-again"]
+    assert not found["scripted"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/archive/",
+        "/archiv.html",
+        "/archive/2024/",
+        "/archive/2024/3/",
+        "/archives/202403",
+        "/2024/03/14/",
+        "/?m=202403",
+        "/archive?year=2024&month=3",
+        "/calendar/2024/03/",
+    ],
+)
+def test_follows_archive_pages_of_a_period(path: str):
+    period = {"since": "2024-03-01T00:00:00Z", "until": "2024-04-01T00:00:00Z"}
+    former = path.replace("2024", "2023")
+    body = f"<a href='{path.replace('&', '&amp;')}'>Archive</a> <a href='{former}'>2023</a>"
+    [section] = read(body, **period)["sections"]
+    assert section["url"] == f"https://www.news.example{path}"
+    assert section["timestamp"] <= 1_711_929_600
+
+
+def test_reads_the_days_of_teasers_for_a_period():
+    def teaser(day: str, slug: str) -> str:
+        link = (
+            f"<a href='/news/{slug}-about-the-bridge-in-town'>A story about the bridge in town</a>"
+        )
+        return f"<div><p><time datetime='{day}T08:00'>x</time></p><h2>{link}</h2></div>"
+
+    body = teaser("2024-05-02", "a") + teaser("2024-03-14", "b") + teaser("2024-01-30", "c")
+    body += "<button data-next-page='/news?page=2'>More</button>"
+    found = read(body, since="2024-03-01T00:00:00Z", until="2024-04-01T00:00:00Z")
+    assert urls(found["articles"]) == ["https://www.news.example/news/b-about-the-bridge-in-town"]
+    assert found["left_out"] == {"too_new": 1, "too_old": 1}
+    assert found["next"] == "https://www.news.example/news?page=2"
+    assert read(body)["next"] is None
