@@ -63,10 +63,12 @@ ONE = {"ar": ("واحدة", "واحد")}
 MORE_PERIODS = {
     "zh": {"am": ["凌晨", "早上", "早"], "pm": ["晚上", "晚间", "晚", "傍晚"]},
     "ja": {"am": ["朝"], "pm": ["夜", "夕方"]},
-    "bn": {"am": ["এএম"], "pm": ["পিএম"]},
-    "ms": {"pm": ["malam"]},
-    "id": {"pm": ["malam"]},
+    "bn": {"am": ["এএম"], "pm": ["পিএম"], "night": ["রাত"]},
 }
+# Other words in phrases for past times: (CLDR's, another).
+MORE_PAST = {
+    "el": ("πριν από", "πριν"), "et": ("eest", "tagasi"), "th": ("เมื่อวาน", "เมื่อวานนี้"),
+}  # fmt: skip
 NOON = 12 * 3600
 COUNTS = {"one": 1, "two": 2}  # plural categories of CLDR
 UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
@@ -110,8 +112,11 @@ class Names:
             self.add("months", month, text)
 
     def add_period(self, half: str, text: str) -> None:
-        """Add a word for a.m. or p.m., unless it is a single Latin letter."""
-        if half in {"am", "pm"} and (len(phrase(text)) > 1 or not text.isascii()):
+        """Add a word for a.m., p.m. or the hours of both at night, unless it is a single Latin letter."""
+        length = len(phrase(text))
+        if half == "night" and length > 2:
+            self.add("day_periods", half, text)
+        if half in {"am", "pm"} and (length > 1 or not text.isascii()):
             self.add("day_periods", half, text)
 
     def add_ago(self, unit: str, text: str) -> None:
@@ -163,8 +168,11 @@ def read_locale(names: Names, locale: Locale) -> None:
     for month, forms in enumerate(MORE_MONTHS.get(locale.language, ()), 1):
         names.tables["months"][str(month)].update(map(phrase, forms.split()))
     for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
-        for weekday, text in locale.days[context][width].items():
-            names.add("weekdays", weekday, phrase(text).partition(" ")[0])
+        days = {weekday: phrase(text) for weekday, text in locale.days[context][width].items()}
+        firsts = Counter(text.partition(" ")[0] for text in days.values())
+        for weekday, text in days.items():
+            first = text.partition(" ")[0]  # "thứ" begins five Vietnamese weekdays
+            names.add("weekdays", weekday, first if firsts[first] == 1 else text)
     names.last.update(map(phrase, LAST.get(locale.language, ())))
     read_past(names, locale)
 
@@ -182,14 +190,16 @@ def read_past(names: Names, locale: Locale) -> None:
 
 
 def half_of_day(locale: Locale, period: str) -> str:
-    """Return "am" or "pm" for a *period* of CLDR ("evening1"), "" if it has hours of both."""
+    """Return "am", "pm" or "night" for a *period* of CLDR ("evening1"); others have hours of both."""
     hours = [
         (rule.get("from", rule.get("at", 0)), rule.get("before", rule.get("at", 0)))
         for rule in dict(locale.day_period_rules).get(None, {}).get(period, ())
     ]
     if hours and all(NOON <= begin < end for begin, end in hours):
         return "pm"
-    return "am" if hours and all(begin < end <= NOON for begin, end in hours) else period
+    if hours and all(begin < end <= NOON for begin, end in hours):
+        return "am"
+    return "night" if period.startswith("night") else period
 
 
 def read_months(names: Names, locale: Locale, patterns: list[str]) -> None:
@@ -281,6 +291,10 @@ def gather(language: str) -> Names:
             info = import_module(f"dateparser.data.date_translation_data.{module}").info
             for form in (info, *info.get("locale_specific", {}).values()):
                 read_dateparser(names, form)
+    old, new = MORE_PAST.get(language, ("", ""))
+    for table in ("ago", "moments") if old else ():
+        for phrases in names.tables[table].values():
+            phrases.update({text.replace(phrase(old), phrase(new)) for text in phrases})
     names.drop_conflicts()
     return names
 

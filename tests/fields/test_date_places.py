@@ -37,6 +37,8 @@ def day(
         (f"<p>MELBY, March 14, 2021 (AP) — {PARAGRAPH}</p>", "en"),
         ('<abbr class="published updated" title="2021-03-14T08:00:00+00:00">8:00</abbr>', "en"),
         ('<meta name="article:published_time" datetime="2021-03-14">', "en"),
+        ("<p>2021年3月14日公開 2021年3月16日更新</p>", "ja"),
+        (f"<p>MELBY, 14 de marzo de 2021.- {PARAGRAPH}</p>", "es"),
     ],
 )
 def test_reads_dates_of_many_forms(head: str, lang: str):
@@ -49,6 +51,8 @@ def test_reads_dates_of_many_forms(head: str, lang: str):
         "<p>When: 2 October 2019, 19:00</p>",
         "<p>Event date: 2 October 2019</p>",
         "<p>Port 2.11.22</p>",
+        "<p>From 28 February to 3 March 2019</p>",
+        "<div class=image-caption>The bridge on 2 October 2019</div>",
     ],
 )
 def test_events_and_versions_give_no_date(head: str):
@@ -65,3 +69,7 @@ def test_the_stamp_of_a_snapshot_is_not_the_date():
     snapshot = "https://archive.example/web/20210314120000id_/https://port.example"
     assert day("", url=f"{snapshot}/news/bridge") is None
     assert day("", url=f"{snapshot}/2019/10/02/bridge") == "2019-10-02"
+    assert (
+        day("", url="https://archive.example/wayback/archive/20210314/http://port.example/a")
+        is None
+    )

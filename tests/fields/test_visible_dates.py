@@ -97,6 +97,9 @@ def test_reads_numbers_in_the_order_of_the_region(locale: str, day: date):
         ("uk", "17 ГРУДНЯ 2023"),
         ("vi", "ngày 17 tháng 12 năm 2023"),
         ("zh", "发布于2023年12月17日"),
+        ("zh", "二〇二三年十二月十七日"),
+        ("zh", "中華民國一一二年十二月十七日"),
+        ("ja", "令和五年十二月十七日"),
         (None, "17 décembre 2023"),
         ("en", "17. prosince 2023"),
     ],
@@ -125,10 +128,17 @@ def test_reads_dates_as_sites_write_them(language: str | None, text: str):
         ("th", "17 ธ.ค. 2566 17:40 น.", time(17, 40), None),
         ("vi", "17/12/2023 17:40 (GMT+7)", time(17, 40), timedelta(hours=7)),
         ("zh", "2023年12月17日 17时40分", time(17, 40), None),
+        ("zh", "2023-12-17 HKT 21:06", time(21, 6), timedelta(hours=8)),
+        ("de", "17.12.2023 17:40 MEZ", time(17, 40), timedelta(hours=1)),
+        ("es", "17 de diciembre de 2023, 10:30 de la noche", time(22, 30), None),
+        ("bn", "১৭ ডিসেম্বর ২০২৩, রাত ৯:০৫", time(21, 5), None),
+        ("ru", "17 декабря 2023, 1:05 ночи", time(1, 5), None),
+        ("fr", "17 décembre 2023 à 17 h 40", time(17, 40), None),
+        ("en", "17.12.2023 - 5 comments", None, None),
     ],
 )
 def test_reads_the_time_and_zone_next_to_a_date(
-    language: str, text: str, clock: time, zone: timedelta | None
+    language: str, text: str, clock: time | None, zone: timedelta | None
 ):
     found = read(text, language)
     assert (found.day.year, found.day.day, found.time) == (2023, 17, clock)
@@ -171,6 +181,10 @@ def test_reads_the_time_and_zone_next_to_a_date(
         ("pt", "Segunda-feira, 14h30", -5, time(14, 30)),
         ("en", "Last Saturday", -7, None),
         ("de", "Letzten Dienstag", -4, None),
+        ("vi", "Thứ Ba, 18:40", -4, time(18, 40)),
+        ("he", "יום שני, 18:40", -5, time(18, 40)),
+        ("en", "2 days, 3 hours ago", -2, None),
+        ("el", "πριν 3 ημέρες", -3, None),
     ],
 )
 def test_resolves_relative_dates(language: str, text: str, day: int, clock: time | None):
@@ -216,7 +230,10 @@ def test_latest_day_is_at_most_two_days_ahead():
         "You may 500 times", "Sun 17", "12 EST", "2023", "December 2023", "", "heute-show und mehr",
         "2023-12-172", "10.0.0.1:8080", "ISBN 978-3-16-148410-0", "令和5年",
         "Monday", "Mon 9:00 - 18:00", "9am–6pm, Mon–Fri", "Fri 9AM-9", "Monday and Friday 9:00, Sunday 10:00", "12.–14. Mai 2024",
-        "12-14 March 2024", "March 12–14, 2024", "12.03.-14.03.2024", "12. - 14.03.2024",
+        "12-14 March 2024", "March 12–14, 2024", "12.03.-14.03.2024", "12. - 14.03.2024", "12 – 14 March 2024",
+        "del 12 al 14 de marzo", "28 February – 3 March 2024", "vom 12. bis zum 14. März 2024", "dal 28 febbraio al 3 marzo",
+        "March 12 to 14, 2024", "с 12 по 14 марта 2024", "3月12日～14日", "2024年3月12日至3月14日", "03/12/2024 - 03/14/2024",
+        "từ 12/3 đến 14/3/2024", "12.03. bis 14.03.2024", "2024.3.12 ~ 3.14", "2024. március 12–14.",
     ],
 )  # fmt: skip
 def test_rejects_other_numbers(text: str):

@@ -66,7 +66,8 @@ _GENERIC_DOMAINS = frozenset(
 _MAX_PART = 4
 _MAX_LEVELS = 3
 # Start of a paragraph: "(18 January 2018) ...", "MELBY, March 14, 2021 — ...".
-_DATELINE = re.compile(r"[^.!?\d]{0,40}\d[^–—:)）】]{0,25}?\s?(?:[–—)）】]|\s-\s|:\s)")
+_DATELINE = re.compile(r"[^.!?\d]{0,40}\d[^–—:)）】]{0,25}?\s?(?:[–—)）】]|\.-|\s-\s|:\s)")
+_LABEL_AFTER = re.compile(r"\s?(?:公開|掲載|更新|修改|发布|發布|입력|수정|등록)(?![\w:：])")
 
 
 class DateEvidence(NamedTuple):
@@ -165,8 +166,9 @@ class _TextReader(NamedTuple):
         marks = self.document.attributes["class"].get(parent, "") if is_time else ""
         end = 0
         for found in dates:
-            label = label_of(before + text[end : found.start])
-            end = found.end
+            after = _LABEL_AFTER.match(text, found.end)
+            label = label_of(after[0] if after else before + text[end : found.start])
+            end = after.end() if after else found.end
             if not label and is_modified_mark(marks):
                 label = "modified"
             before = ""

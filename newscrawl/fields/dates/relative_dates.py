@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from dateutil.relativedelta import relativedelta
@@ -31,6 +32,7 @@ _DIGIT = re.compile(r"\d")
 # "Published on Monday at 2:30 pm", but no opening hours.
 _MAX_WORDS_AT_WEEKDAY = 5
 _ONE_CLOCK = re.compile(r"\D*\d\d?[:.h時时點点시] ?\d\d\D*")
+_LARGER_UNIT = re.compile(r"(?<!\d)(\d{1,3}) ([^\W\d]{1,12}),?(?: and)? $")
 _EXACT_UNITS = frozenset({"second", "minute", "hour"})
 
 
@@ -92,6 +94,11 @@ def _ago(
         if not ago.before or before == ago.before or before.endswith(" " + ago.before):
             count = int(number[0]) if number[0].isdecimal() else 1
             start, end = start - len(ago.before) - bool(ago.before), after_start + len(ago.after)
+            larger = _LARGER_UNIT.search(folded, max(0, start - _MAX_PHRASE), start)
+            units = larger and _phrases(f"{larger[2]} {ago.after.partition(' ')[2]}", words)
+            if larger and units:  # "2 days, 3 hours ago"
+                now -= relativedelta(**{f"{ago.unit}s": count})  # type: ignore[arg-type]
+                return _before(now, units[0].unit, int(larger[1]), larger.start(), end)
             return _before(now, ago.unit, count, start, end)
     return None
 
@@ -143,14 +150,21 @@ def _weekday(
     matches: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
 ) -> RelativeDate | None:
     """Return the day of a weekday with one time, or of "last Monday", in a text of few words."""
-    names = [word for word in matches if word[0] in words.weekdays]
+    spoken = [word[0] for word in matches]
+    both = map(" ".join, pairwise([*spoken, ""]))  # "thứ hai"
+    names = [
+        (match, words.weekdays[name])
+        for match, *texts in zip(matches, spoken, both, strict=True)
+        for name in texts
+        if name in words.weekdays
+    ]
     if len(names) != 1 or len(matches) > _MAX_WORDS_AT_WEEKDAY:
         return None
-    (name,) = names
-    is_last = len(matches) == 2 and not words.last.isdisjoint(word[0] for word in matches)
+    name, weekday = names[0]
+    is_last = len(matches) == 2 and not words.last.isdisjoint(spoken)
     if not (is_last or _ONE_CLOCK.fullmatch(name.string)):
         return None
-    days = (now.weekday() - words.weekdays[name[0]]) % 7 or 7 * is_last
+    days = (now.weekday() - weekday) % 7 or 7 * is_last
     found = _before(now, "day", days, *name.span())
     return _named_day(found, text, words, folded=name.string, alone=is_last)
 

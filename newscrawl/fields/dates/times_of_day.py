@@ -30,7 +30,8 @@ _CLOCK = (
 _AFTER = re.compile(_GAP + _CLOCK)
 _BEFORE = re.compile(_CLOCK)
 _GAP_BEFORE = re.compile(r"[\s,|()·•/-]{0,4}(?:[^\s\d]{1,12}+[\s,.|()·•-]{0,3}+){0,3}+")
-_WORDS = re.compile(r"\s?((?:[^\s\d.,;:|()/_-]{1,14}\.?\s?){1,2})")  # with combining marks
+_WORDS = re.compile(r"\s?((?:[^\s\d.,;:|()/_-]{1,14}\.?\s?){1,3})")  # with combining marks
+_WORD_END = re.compile(r"(?<=\S)(?=\s|$)|\.")
 _ZONE = re.compile(
     r"[\s(]{0,2}(?:(?:gmt|utc)\s?)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\d)"
 )
@@ -52,7 +53,11 @@ def clock_after(
 ) -> ClockTime | None:
     """Return the time that follows *start* in *text* after at most three words."""
     match = _AFTER.match(folded, start)
-    return _read(match, text, words, day, before=match[1]) if match else None
+    found = _read(match, text, words, day, before=match[1]) if match else None
+    if found and found.zone is None:  # "2026-05-11 HKT 21:06"
+        zone, _ = _zone(text, folded, start, datetime.combine(day, found.time))
+        return found._replace(zone=zone)
+    return found
 
 
 def clock_before(text: str, folded: str, end: int, words: Vocabulary, day: Day) -> ClockTime | None:
@@ -70,11 +75,11 @@ def _read(
 ) -> ClockTime | None:
     folded = match.string
     hour, minute, second = (int(match[part] or 0) for part in "hms")
-    is_pm, end = _day_period(folded, match.end(), words, before)
-    if match["m"] is None and match["full"] is None and is_pm is None:
+    half, end = _day_period(folded, match.end(), words, before)
+    if match["m"] is None and match["full"] is None and half is None:
         return None
-    if is_pm is not None and 1 <= hour <= 12:
-        hour = hour % 12 + 12 * is_pm
+    if half is not None and 1 <= hour <= 12:
+        hour = hour % 12 + 12 * (half == "pm" or (half == "night" and 6 <= hour < 12))
     if hour > 23:
         return None
     moment = time(hour, minute, second)
@@ -82,17 +87,17 @@ def _read(
     return ClockTime(moment, zone, match.start("h"), end)
 
 
-def _day_period(folded: str, end: int, words: Vocabulary, before: str) -> tuple[bool | None, int]:
-    """Return whether the hour is p.m. (None: unknown), and the end of the time in the text.
+def _day_period(folded: str, end: int, words: Vocabulary, before: str) -> tuple[str | None, int]:
+    """Return the half of the day (None: unknown), and the end of the time in the text.
 
     The day period follows *end*, the end of the numbers, or is at the end of *before*.
     """
     if match := _WORDS.match(folded, end):
-        both = phrase(match[1])
-        for text in (both, both.partition(" ")[0]):
+        ends = [word.end() for word in _WORD_END.finditer(match[1])]
+        for last in sorted({*ends, len(match[1])}, reverse=True):
+            text = phrase(match[1][:last])
             if text in words.day_periods:
-                last = match.end() if text == both else folded.index(text, end) + len(text)
-                return words.day_periods[text], len(folded[:last].rstrip())
+                return words.day_periods[text], len(folded[: match.start(1) + last].rstrip())
     parts = phrase(before).split()
     for text in (*parts[-1:], " ".join(parts[-2:])):
         if text in words.day_periods:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl import clock
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from newscrawl.items import Day
 
 _MAX_AHEAD = timedelta(days=2)
-_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"\d|[一二三四五六七八九十]日")
 # Between two parts of a date.
 _MAX_TOKENS_BETWEEN = 6
 _MAX_CHARACTERS_BETWEEN = 14
@@ -46,9 +47,12 @@ _SHORT = re.compile(
 # Years of eras, and western years with them: "令和2年9月14日", "2020年（令和2年）9月14日".
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 _ERA_NAME = rf"(?:{'|'.join(_ERAS)})"
+# Without an era, Han numerals, or a year of Taiwan: "二〇二六年五月十一日", "115年5月11日".
+_HAN = "[〇零一二三四五六七八九十]"
+_HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 _ERA = re.compile(
-    rf"(?:({_ERA_NAME})\s?(\d{{1,3}}|元)|(\d{{4}})年?[(（]{_ERA_NAME}(?:\d{{1,3}}|元)年?[)）])年?\s?"
-    r"(\d{1,2})月\s?(\d{1,2})日?"
+    rf"(?:({_ERA_NAME})\s?(\d{{1,3}}|元|{_HAN}{{1,3}})|(\d{{4}})年?[(（]{_ERA_NAME}(?:\d{{1,3}}|元)年?[)）]"
+    rf"|(?<!\d)(1\d\d|{_HAN}{{4}})(?=年))年?\s?(\d{{1,2}}|{_HAN}{{1,3}})月\s?(\d{{1,2}}|{_HAN}{{1,3}})日?"
 )
 # "Nov 24 10:15:00 2020": the year after a date without one, and its time.
 _YEAR_AFTER = re.compile(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!\d|[./:-]\d)")
@@ -58,9 +62,21 @@ _YEAR_AFTER = re.compile(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!
 _DATE_BEFORE = re.compile(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|от|pa)|[:|,·]) ?$")
 
 
-# Days of an event or an issue: "12.-14. März 2024", "March 12-14".
-_RANGE_BEFORE = re.compile(r"(?<![\d:/-])\d{1,2}(?:-|\. ?- ?|\.\d\d?\. ?- ?)$")
-_RANGE_AFTER = re.compile(r" ?- ?\d\d?(?![\d:.h])")
+# Days of an event or an issue: "12.-14. März", "del 28 de febrero al 3 de marzo", "3月12日～14日".
+_TO = (
+    r"(?:\s?[~〜至到]\s?|\s?から\s?|\s(?:to|through|till?|until|tot(?: en met)?|and|bis(?: zum)?|und|au|et|al|ao?|ate|y|e"
+    r"|en|och|og|do|po|i|az|ja|ve|до|по|и|та|الی|حتی|و|تا|đen|hingga|sampai|dan|εωσ|με|και|&)\s)"
+)
+_RANGE = re.compile(rf"(?:{_TO}|\s?-\s?)(?:(?:the|el|le|il|den|o)\s)?")
+_RANGE_BEFORE = re.compile(
+    r"(?<![\w:./-])\d{1,2}(?:-|/|\. ?- ?|\.\d\d?\. ?- ?"
+    rf"|(?:st|nd|rd|th|[.日일º])?(?:[./]\d\d?\.?)?{_TO})(?:(?:the|el|le|il|den)\s)?$"
+    r"|(?:^|\b(?:from|vom|du|del?|dal|od|с|van|fra) )\d{1,2}\.? - $"
+)
+_NO_CLOCK = r"\d\d?(?![\d:時时点點시]|\.\d|\s?(?:h|uhr\b|[ap]\.?m))"
+_RANGE_AFTER_YEAR = re.compile(rf"(?:\s?[~〜至]\s?(?:\d\d?[./])?|-){_NO_CLOCK}")
+_RANGE_AFTER = re.compile(rf"(?:{_TO}(?:\d\d?[./])?|-| - (?!\d+ [^\W\d])){_NO_CLOCK}")
+_MAX_RANGE = 24
 
 
 class VisibleDate(NamedTuple):
@@ -107,7 +123,7 @@ def read_dates(
     found = [*_numeric_dates(folded, language, region, now), *_era_dates(folded)]
     if may_hold_month(folded, spoken, words):
         found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
-    single = [date for date in _without_overlaps(found) if not _is_range(date, folded)]
+    single = _without_ranges(_without_overlaps(found), folded)
     dates = [_with_time(date, text, folded, words) for date in single]
     dates += [
         VisibleDate(*date[:5], text[date.start : date.end], "relative", False, True)  # noqa: FBT003
@@ -157,9 +173,23 @@ def _without_overlaps(dates: list[_FoundDate]) -> list[_FoundDate]:
     return kept
 
 
-def _is_range(date: _FoundDate, folded: str) -> bool:
-    before = _RANGE_BEFORE.search(folded, max(0, date.start - 10), date.start)
-    return bool(before or (not date.has_year and _RANGE_AFTER.match(folded, date.end)))
+def _without_ranges(dates: list[_FoundDate], folded: str) -> list[_FoundDate]:
+    """Drop the first and the last day of a range."""
+    ends = {
+        date
+        for first, last in pairwise(sorted(dates, key=lambda date: date.start))
+        if _RANGE.fullmatch(folded, first.end, last.start)
+        and (first.day < last.day or not first.has_year)
+        for date in (first, last)
+    }
+    return [date for date in dates if date not in ends and not _is_range_end(date, folded)]
+
+
+def _is_range_end(date: _FoundDate, folded: str) -> bool:
+    if _RANGE_BEFORE.search(folded, max(0, date.start - _MAX_RANGE), date.start):
+        return True
+    after = _RANGE_AFTER_YEAR if date.has_year else _RANGE_AFTER
+    return after.match(folded, date.end) is not None
 
 
 def _with_time(date: _FoundDate, text: str, folded: str, words: Vocabulary) -> VisibleDate:
@@ -314,10 +344,17 @@ def _numeric_dates(
 
 def _era_dates(folded: str) -> Iterator[_FoundDate]:
     for match in _ERA.finditer(folded) if "月" in folded else ():
-        era, number, western, month, day = match.groups()
-        year = int(western) if western else _ERAS[era] + int(number.replace("元", "1"))
-        if found := make_day(year, int(month), int(day)):
+        era, number, western, alone, month, day = match.groups()
+        year = _han_number(number or western or alone) + _ERAS.get(era, 0)
+        year += _ERAS["民國"] if year < 200 else 0
+        if found := make_day(year, _han_number(month), _han_number(day)):
             yield _FoundDate(found, *match.span())
+
+
+def _han_number(text: str) -> int:
+    """Return the value of digits, or of the numerals of a year, a month or a day."""
+    tens, ten, units = text.replace("元", "1").translate(_HAN_DIGITS).partition("十")
+    return int(tens or 1) * 10 + int(units or 0) if ten else int(tens)
 
 
 def _short(match: re.Match[str], order: str, *, certain: bool, now: datetime) -> _FoundDate | None:

@@ -98,15 +98,15 @@ class Vocabulary:
     month_starts: frozenset[str]
     #: words between day, month and year
     fillers: frozenset[str]
-    #: phrase -> True for p.m., False for a.m.
-    day_periods: dict[str, bool]
+    #: phrase -> "am", "pm" or "night", which has hours of both
+    day_periods: dict[str, str]
     #: first one to three characters after the number -> phrase after it -> entries
     ago: dict[str, dict[str, list[Ago]]]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase such as "yesterday" -> unit and number of them before now
     moments: dict[str, tuple[str, int]]
-    #: name, or its first word -> weekday, 0 (Monday) to 6
+    #: name, or its first word if no other begins with it -> weekday, 0 (Monday) to 6
     weekdays: dict[str, int]
     #: words next to a weekday of the past week: "last"
     last: frozenset[str]
@@ -154,6 +154,8 @@ def _vocabulary(base: str) -> Vocabulary:
     months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
     counts = {key: value.split() for key, value in merged("moments").items()}
     weekdays = _numbers(merged("weekdays"))
+    starts = {key.partition(" ")[0] for key in weekdays if " " in key}  # "thứ", in English "Thu"
+    weekdays = {key: number for key, number in weekdays.items() if key not in starts}
     ago, ago_before = _index_ago_phrases(frozenset(merged("ago").items()))
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
@@ -164,14 +166,14 @@ def _vocabulary(base: str) -> Vocabulary:
         starts=frozenset(key.partition(" ")[0] for key in months if " " in key),
         month_starts=month_words | {key.partition(" ")[0] for key in (*months, *jalali)},
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
-        day_periods={key: half == "pm" for key, half in merged("day_periods").items()},
+        day_periods=merged("day_periods"),
         ago=ago,
         ago_before=ago_before,
         moments={key: (unit, int(count)) for key, (count, unit) in counts.items()},
         weekdays=weekdays,
         last=frozenset(word for layer in layers[1:] for word in layer.get("last", ())),
         ones=ones,
-        relative_words=ones | {key.partition(" ")[0] for key in counts} | weekdays.keys(),
+        relative_words=ones | {key.partition(" ")[0] for key in (*counts, *weekdays)},
     )
 
 

@@ -22,7 +22,7 @@ _TAGS = frozenset({"figcaption", "blockquote", "nav"})
 _CLASSES = re.compile(
     r"(?<![a-z])(?:comments?(?:[-_]?(?:list|body|content|date|item|area|author|text))?(?![a-z_-])"
     r"|teasers?(?![a-z])|related|sidebar|recent[-_]?(?:posts?|entries)|embed(?:ded)?(?![a-z-])|tweet|instagram"
-    r"|twitter-|wp-caption|credits?(?![a-z])|trending|most-?(?:read|popular)|today(?![a-z]))"
+    r"|twitter-|(?:wp|image|img|photo|picture|media|fig|figure)[-_]{0,2}caption|credits?(?![a-z])|trending|most-?(?:read|popular)|today(?![a-z]))"
 )
 _OWN_CLASSES = re.compile(r"byline|entry-meta|post-meta|article-meta|dateline|publish")
 _MODIFIED = re.compile(
@@ -33,6 +33,7 @@ _MODIFIED = re.compile(
     r"|uppdaterad|senast ändrad|ändrad|opdateret|oppdatert|sist endret|endret|päivitetty|muokattu|frissítve"
     r"|módosítva|zaktualizowan[oa]|aktualizacja|ostatnia (?:zmiana|modyfikacja)|aktualizováno|aktualizace|upraveno"
     r"|aktualizované|actualit?zat|ažurirano|atnaujin|atjaun|uuendatud|muudetud|обновлен[оа]|обновено|изменен[оа]|оновлен[оа]|отредактировано|ενημερώθηκε|τελευταία ενημέρωση"
+    r"|posodobljeno|обновена|uppfært|përditësuar|ажурирано"
     r"|güncellen(?:me|di)|güncelleme|diperbarui|kemas ?kini|cập nhật|最終更新|更新(?:日|于|於|时间|時間)?|修改|수정|업데이트"
     r"|최종|آخر تحديث|تحديث|به[ \u200c]?روز[ \u200c]?رسانی|עודכן|अपडेट|আপডেট|সংশোধিত|อัปเดต|แก้ไข"
 )

@@ -27,8 +27,9 @@ MAX_LENGTH = 100
 ZONE_HOURS = {
     "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
     "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
-    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3, "МСК": 3,
-    "WIB": 7, "WITA": 8, "WIT": 9,
+    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3, "МСК": 3, "MEZ": 1, "MESZ": 2,
+    "WIB": 7, "WITA": 8, "WIT": 9, "HKT": 8, "SGT": 8, "PHT": 8, "AWST": 8, "AEST": 10, "AEDT": 11,
+    "NZST": 12, "NZDT": 13, "SAST": 2, "WAT": 1, "CAT": 2, "EAT": 3, "PKT": 5, "TRT": 3, "BRT": -3,
 }  # fmt: skip
 """UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings."""
 
@@ -45,7 +46,7 @@ _EPOCH = re.compile(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = re.compile(
     r"((?:19|20)(?<![0-9]..)\d\d)"
-    r"(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)([0-3]\d)"
+    r"(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)/?([0-3]\d)|/([01]\d)([0-3]\d)(?=/)|-([01]\d)/([0-3]\d)(?=/)"
     # A time may follow eight digits.
     rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?:(?![0-9])|(?<=[0-9]{{8}})(?=[0-2][0-9][0-5][0-9]))",
     re.IGNORECASE,
@@ -81,13 +82,13 @@ def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
 
 
 # Address of a page in an archive, whose date is that of the snapshot.
-_SNAPSHOT = re.compile(r"https?://[^/]+/(?:web|wayback)/\d{14}[a-z_]*/(?=https?:)")
+_SNAPSHOT = re.compile(r"https?://[^?#]{4,120}/(?=https?:/)")
 
 
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
     """Return the day in the path of *url*.
 
-    Recognizes ``/2020/09/15/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915`` and, if the order of
+    Recognizes ``/2020/09/15/``, ``/2020/0915/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915`` and, if the order of
     day and month is certain, ``15-09-2020``; not that of a snapshot in an archive.
     """
     path = _SNAPSHOT.sub("", url).partition("?")[0].partition("#")[0]
