@@ -9,7 +9,8 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from newscrawl.samples.demo_crawl import CrawlFailedError, crawl, show, write_sites_file
+from newscrawl import CrawlError
+from newscrawl.samples.demo_crawl import crawl, show, write_sites_file
 from newscrawl.samples.server import DEFAULT_PORT, SampleSites
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _crawl(sites: SampleSites, feed: Path) -> int:
     print(f"Crawling three sample news sites into {feed} ...", flush=True)  # noqa: T201
     try:
         outcome = crawl(sites, feed)
-    except CrawlFailedError as error:
+    except CrawlError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
     show(outcome, feed)

@@ -1,39 +1,31 @@
-"""Demo: crawls the sample sites with the command line and compares the result."""
+"""Demo: crawls the sample sites and compares the result."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import indent, shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 
-from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.reporting.progress import site_table
-from newscrawl.items import Article
+import newscrawl
 from newscrawl.samples.expected import CrawlComparison, check_outcome
-from newscrawl.samples.extension import COUNTS_FILE
 
 if TYPE_CHECKING:
+    from newscrawl.items import Article
     from newscrawl.samples.server import SampleSites
 
-_SETTINGS = "newscrawl.settings.demo"
-_EXTENSIONS = {
-    "newscrawl.crawl.reporting.progress.Progress": None,
-    "newscrawl.samples.extension.SavedCounts": 500,
+_SETTINGS: Final[dict[str, Any]] = {
+    "DOWNLOAD_DELAY": 0,
+    "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+    "NEWSCRAWL_MAX_AGE": 0,  # the dates of the samples are fixed
+    "NEWSCRAWL_NEARDUP_ENABLED": True,
+    "NEWSCRAWL_NEARDUP_INDEX": "",
+    "NEWSCRAWL_PROGRESS_ENABLED": True,
 }
-_TIMEOUT = 300  # seconds; the crawl takes about ten
-
-
-class CrawlFailedError(RuntimeError):
-    """``scrapy crawl`` failed; its message is on standard error."""
 
 
 def write_sites_file(path: Path, sites: SampleSites) -> None:
@@ -42,45 +34,27 @@ def write_sites_file(path: Path, sites: SampleSites) -> None:
 
 
 def crawl(sites: SampleSites, feed: Path) -> CrawlComparison:
-    """Crawl *sites* with ``scrapy crawl sitelist`` into the JSON Lines file *feed*.
+    """Crawl *sites* into the JSON Lines file *feed*.
 
-    The log is next to *feed*, with the suffix ``.log``. Raises :class:`CrawlFailedError`.
+    The log is next to *feed*, with the suffix ``.log``; the table of the sites goes to standard
+    error. Raises :class:`~newscrawl.cli.python_crawl.CrawlError`.
     """
-    feed = feed.absolute()
-    log = feed.with_suffix(".log")
+    log = feed.absolute().with_suffix(".log")
     log.unlink(missing_ok=True)
-    with TemporaryDirectory() as folder:
-        sites_file = Path(folder) / "sites.txt"
-        write_sites_file(sites_file, sites)
-        command = [sys.executable, "-m", "scrapy", "crawl", "sitelist"]
-        command += ["-a", f"sites={sites_file}", "-O", f"{feed}:jsonlines"]
-        command += ["--logfile", str(log), "-s", f"EXTENSIONS={json.dumps(_EXTENSIONS)}"]
-        counts = Path(folder) / "counts.json"
-        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": _SETTINGS, COUNTS_FILE: str(counts)}
-        try:
-            # The output is not captured, since the live line needs a terminal.
-            subprocess.run(command, env=environment, check=True, timeout=_TIMEOUT)  # noqa: S603
-        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            raise CrawlFailedError(f"{error}; see {log}") from error
-        outcome = check_outcome(_read(feed), sites.urls)
-        return replace(outcome, counts=_read_counts(counts, sites))
-
-
-def _read_counts(path: Path, sites: SampleSites) -> dict[str, Counter[str]]:
-    """Return the counts of each site by its name."""
-    names = {site_key(url): name for name, url in sites.urls.items()}
-    counts = json.loads(path.read_text(encoding="utf-8"))
-    return {names.get(site, site): Counter(numbers) for site, numbers in counts.items()}
+    settings = {**_SETTINGS, "LOG_FILE": str(log)}
+    articles = list(newscrawl.crawl(sites.urls.values(), settings=settings))
+    rows = (json.dumps(article.to_dict(), ensure_ascii=False) for article in articles)
+    feed.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    return check_outcome(articles, sites.urls)
 
 
 def show(outcome: CrawlComparison, feed: Path) -> None:
-    """Print the newest article, the comparison, the table of the sites, and further commands."""
+    """Print the newest article, the comparison, and further commands."""
     console = Console(highlight=False, soft_wrap=True)
     articles = [check.found for check in outcome.checks if check.found]
     if articles:
         _show_article(console, articles[0], feed)
     console.print(*outcome.lines(), sep="\n", markup=False)
-    console.print(site_table(outcome.counts))
     command = _command()
     console.print("Next:")
     for arguments, purpose in (
@@ -108,10 +82,3 @@ def _command() -> str:
     if str(folder) in os.environ.get("PATH", "").split(os.pathsep):
         return "newscrawl"
     return os.path.relpath(folder / "newscrawl")
-
-
-def _read(feed: Path) -> list[Article]:
-    if not feed.exists():
-        raise CrawlFailedError(f"the crawl did not write {feed}")
-    with feed.open(encoding="utf-8") as lines:
-        return [Article.from_dict(json.loads(line)) for line in lines]

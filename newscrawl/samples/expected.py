@@ -128,8 +128,6 @@ class CrawlComparison:
     checks: list[Check]
     #: URLs of items that are not an expected article, or a duplicate of one
     surplus: list[str] = field(default_factory=list)
-    #: counts of the crawl: site -> ``fetched``, ``failed/timeout``, ...
-    counts: dict[str, Counter[str]] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

