@@ -55,7 +55,6 @@ _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 # Weighted characters.
 _MIN_REGION = 40
 _MAX_SURROUNDINGS = 600  # heading, rules and form around the records of a region
-_MIN_ARTICLE = 500.0  # prose of an article
 _MIN_LONG_TEXT = 80
 _MIN_TEXT_BEFORE = 300  # in long texts, before comments without names
 _MAX_GAP = 1200.0  # prose of a comment
@@ -68,8 +67,6 @@ _MAX_TEXTS_BEFORE = 9
 _MAX_HEADINGS = 20
 """Number of headings that are tried, since pages can repeat them."""
 
-_MIN_ENTRIES = 3
-"""Number of regions from which they can be entries of a live blog."""
 _MAX_RECORDS_SHARE = 1 / 3
 """Share of the page's prose above which records without a heading may be the article."""
 
@@ -78,9 +75,6 @@ def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
     start = start_of_comments(document)
     named = _named(document, start)
-    if _are_live_blog(document, named):
-        named = []
-    named = list(_with_surroundings(document, named))
     records = _record_regions(document, named, start)
     return _merged([*named, *records, *_headed_sections(document, start)])
 
@@ -148,36 +142,6 @@ def _is_region(document: Document, row: int, start: int) -> bool:
         for rows in record_lists(document, row, end)
     ]
     return bool(records) and own - max(records) <= page / 3
-
-
-def _with_surroundings(document: Document, regions: Sequence[range]) -> Iterator[range]:
-    """Yield *regions*; adjacent records are joined and extended to their surroundings."""
-    siblings: dict[int, list[range]] = {}
-    for region in regions:
-        siblings.setdefault(document.parent[region.start], []).append(region)
-    for records in siblings.values():
-        first, stop = records[0].start, records[-1].stop
-        inside = sum(document.chars(record.start) for record in records)
-        between = document.chars_before[stop] - document.chars_before[first] - inside
-        if len(records) > 1 and between <= MAX_LABEL:
-            yield _around(document, first, stop, _heading(document, first))
-        else:
-            yield from records
-
-
-def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
-    """Return whether *regions* with names of comments are entries of a live blog.
-
-    Then there are several, little other prose, neither authors nor buttons, and no heading.
-    """
-    held = sum(prose(document, region.start, region.stop) for region in regions)
-    if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
-        return False
-    first, stop = regions[0].start, regions[-1].stop
-    signs = (record_signs(document, rows) for rows in record_lists(document, first - 1, stop))
-    if any(found.has_authors or found.has_buttons for found in signs):
-        return False
-    return _heading(document, first) is None
 
 
 # Regions by structure

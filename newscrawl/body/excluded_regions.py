@@ -17,7 +17,7 @@ from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
-from newscrawl.text import squeeze, words
+from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,7 +65,6 @@ _MIN_LONG_CHARS = 80
 _DATA = re.compile(
     r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\((?<=\w\()\)|</|[{};]\s*[\w.]+\s*[=:{(]"""
 )
-_COPY_PREFIX = 40
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
@@ -263,9 +262,9 @@ def reveal_hidden_article(document: Document) -> Document:
     """Return *document* with its article shown if it is hidden; else unchanged.
 
     Publishers ship articles hidden until the reader subscribes or a script runs. Hidden text is the
-    article if there is more of it in one place than of shown text, and if it is not a copy of shown
-    text. Panels that a control of the page opens are shown, too, and templates and content for
-    browsers without scripts if the page shows little else.
+    article if there is more of it in one place than of shown text. Panels that a control of the page
+    opens are shown, too, and templates and content for browsers without scripts if the page shows
+    little else.
     """
     long_rows = list(_long_texts(document, INVISIBLE))
     if long_rows:
@@ -274,7 +273,6 @@ def reveal_hidden_article(document: Document) -> Document:
             for row in long_rows
             if not _NEVER_REVEALED.intersection(_ancestor_tags(document, row))
         ]
-        long_rows = _without_copies(document, long_rows)
         hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
         if hiding:
             return document.with_shown(hiding)
@@ -293,17 +291,6 @@ def _with_fallbacks(document: Document) -> Document:
     opened = document.with_fallbacks()
     hidden = sum(len(opened.text[row]) for row in _long_texts(opened, 0)) - shown
     return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
-
-
-def _without_copies(document: Document, rows: Iterable[int]) -> list[int]:
-    """Return the hidden text nodes *rows* that do not start like a shown text node."""
-    text = document.text
-    shown = {_prefix(text[row]) for row in document.text_nodes()}
-    return [row for row in rows if _prefix(text[row]) not in shown]
-
-
-def _prefix(text: str) -> str:
-    return squeeze(text[:_MIN_LONG_CHARS])[:_COPY_PREFIX]
 
 
 def _hidden_article(document: Document, hidden_rows: Iterable[int]) -> set[int]:

@@ -264,10 +264,7 @@ def test_image_with_caption_and_credit_in_json_ld():
     [
         article_ld(image=["https://x.example/bridge.jpg"]),
         article_ld(thumbnailUrl="https://x.example/bridge.jpg"),
-        article_ld(image="/logo.png", publisher={"logo": {"url": "/logo.png"}})
-        + meta(og_image="https://x.example/bridge.jpg"),
-        article_ld(image="https://x.example/site.png", publisher={"logo": "https://x.example/site.png"})
-        + meta(twitter_image="https://x.example/bridge.jpg"),
+        article_ld(image="/logo.png") + meta(og_image="https://x.example/bridge.jpg"),
         meta(og_image="https://x.example/default-image.png")
         + meta(twitter_image="https://x.example/bridge.jpg"),
         meta(og_image="data:image/png;base64,xyz")

@@ -45,10 +45,9 @@ _SITE_IMAGE = re.compile(
 
 def main_image(data: StructuredData) -> tuple[Image, str] | None:
     """Return the first stated image that is not an image of the site, and its source."""
-    logos = set(_logos(data))
     for address, source, node in _statements(data):
         url = data.markup.absolute(clean_text(address))
-        if url and address not in logos and not _SITE_IMAGE.search(_file_name(url)):
+        if url and not _SITE_IMAGE.search(_file_name(url)):
             caption, credit = _name(data, node, _CAPTION_KEYS), _name(data, node, _CREDIT_KEYS)
             stated = _without_file_name(Image(url, caption, credit))
             return _with_shown_caption(stated, data), source
@@ -69,12 +68,6 @@ def _statements(data: StructuredData) -> Iterator[tuple[str, str, JsonObject]]:
         address = item.get("content") or item.get("src") or item.get("href")
         if address:
             yield address, "microdata", {}
-
-
-def _logos(data: StructuredData) -> Iterator[str]:
-    for publisher in as_list(data.article.get("publisher")):
-        logo = publisher.get("logo") if isinstance(publisher, dict) else None
-        yield from _addresses(logo if isinstance(logo, dict) else {"url": logo})
 
 
 def _addresses(image: JsonObject) -> list[str]:
