@@ -82,7 +82,6 @@ def _is_source(path: str) -> bool:
 
 
 def _files(source: str) -> list[str]:
-    """Return the files that *source* names."""
     path = absolute_path(source)
     if path.startswith(("http:", "https:")):
         return [path]

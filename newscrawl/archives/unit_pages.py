@@ -130,7 +130,6 @@ class UnitPages:
             yield record
 
     def _parquet_rows(self) -> Iterator[tuple[str, Row | NoPageError]]:
-        """Yield each row with its place."""
         from pyarrow import parquet  # noqa: PLC0415  # optional
 
         with (
@@ -176,7 +175,6 @@ class UnitPages:
         self._failed(Failure.of("", reason, message))
 
     def _line_rows(self) -> Iterator[tuple[str, Row | NoPageError]]:
-        """Yield each row with its place."""
         start, end = self._unit.start, self._unit.end
         with _opened_lines(self._unit.path) as file:
             if start:

@@ -105,7 +105,6 @@ def _is_label(document: Document, row: int) -> bool:
 
 
 def _share_before(document: Document, roots: Iterable[int], title: int) -> float:
-    """Return the share of the text of *roots* before the row *title*."""
     before, ends = document.chars_before, document.end
     whole = earlier = 0.0
     for root in roots:

@@ -129,7 +129,6 @@ def with_companions(
 
 
 def _is_heading_between(features: Columns, place: int, accepted: AbstractSet[int]) -> bool:
-    """Return whether *place* is a heading among *accepted* blocks."""
     tags = {features["tag"][place], features["parent_tag"][place]}
     is_between = place + 1 in accepted and (
         not accepted.isdisjoint(range(place - _NEIGHBOUR_DISTANCE, place))
@@ -430,7 +429,6 @@ def _container_name(document: Document, row: int, known: dict[int, str]) -> str:
 
 
 def _remove_notices(document: Document, blocks: Blocks, accepted: set[int]) -> None:
-    """Remove copyright notices at the end."""
     while len(accepted) > _MIN_BEFORE_NOTICE:
         text = _text(document, blocks, max(accepted))
         if len(text) > _MAX_CLAIM or not _CLAIM.search(text):

@@ -294,7 +294,6 @@ def _with_fallbacks(document: Document) -> Document:
 
 
 def _hidden_article(document: Document, hidden_rows: Iterable[int]) -> set[int]:
-    """Return the rows of the elements that hide the article."""
     parent, text = document.parent, document.text
     hidden_chars: Counter[int] = Counter()
     hiding: dict[int, set[int]] = {}

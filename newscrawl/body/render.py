@@ -161,7 +161,6 @@ def _is_in_sentence(document: Document, row: int) -> bool:
 
 
 def _hidden_text(document: Document, row: int) -> str:
-    """Return the text of a button or a formula."""
     element = document.element(row)
     notes = {text for note in element.iter("annotation") for text in note.itertext()}
     return squeeze(" ".join([str(text) for text in element.itertext() if text not in notes]))

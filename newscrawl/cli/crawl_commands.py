@@ -138,7 +138,6 @@ def crawl_sites(
 
 
 def _find_sites(sources: tuple[str, ...]) -> list[Site]:
-    """Return the sites of *sources*, URLs and files."""
     try:
         sites = [site for source in sources for site in _read_source(source)]
     except SitesError as error:

@@ -141,7 +141,6 @@ class Sheet:
 
 
 def _without_blocks(declarations: str) -> str:
-    """Return *declarations* without the rules that are nested in them."""
     pieces, depth = [], 0
     for text, brace in _PIECE.findall(declarations):
         if not depth:

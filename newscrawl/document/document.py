@@ -522,7 +522,6 @@ def _parser(**options: Any) -> etree.HTMLParser:
 
 
 def _parse(utf8: bytes, flags: list[str]) -> etree._Element:
-    """Return the tree of a page."""
     parser = _parser()
     try:
         root = etree.fromstring(utf8, parser)

@@ -87,7 +87,6 @@ class _RowsBuilder:
         self._chars = self._link_chars = 0.0
 
     def append_element(self, element: etree._Element, parent: _OpenElement | None) -> _OpenElement:
-        """Append the row of *element*."""
         rows, tag, row = self._rows, element.tag, len(self._rows.tag)
         in_figure = tag == "figure" or (parent is not None and parent.in_figure)
         invisible = self._read_attributes(element, row, in_figure=in_figure)
@@ -173,7 +172,6 @@ class _RowsBuilder:
         self._rows.end[closed.row] = len(self._rows.tag)
 
     def finish(self) -> Rows:
-        """Return the columns."""
         self._rows.chars_before.append(self._chars)
         self._rows.link_chars_before.append(self._link_chars)
         return self._rows

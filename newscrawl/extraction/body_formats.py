@@ -77,14 +77,12 @@ def _images(blocks: Blocks, document: Document) -> list[BodyImage]:
 
 
 def _figure(document: Document, row: int) -> int | None:
-    """Return the innermost figure around *row*."""
     while row >= 0 and document.tag[row] != "figure":
         row = document.parent[row]
     return row if row >= 0 else None
 
 
 def _caption(document: Document, figure: int | None) -> str:
-    """Return the text of the caption of *figure*."""
     captions = () if figure is None else elements_in(document, figure, "figcaption")
     shown = next((row for row in captions if not document.hidden[row]), None)
     return "" if shown is None else squeeze(render(document, [shown]))[:_MAX_CAPTION]

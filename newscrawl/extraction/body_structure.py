@@ -330,7 +330,6 @@ def _table(block: BodyBlock) -> Container | None:
 def _with_tables(
     document: Document, blocks: Iterable[BodyBlock]
 ) -> Iterator[BodyBlock | BodyTable]:
-    """Yield *blocks* with those of each table joined."""
     for table, run in groupby(blocks, _table):
         if table is None:
             yield from run

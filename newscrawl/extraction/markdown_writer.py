@@ -104,7 +104,6 @@ class _Writer:
 
 
 def _lines(block: BodyBlock | BodyTable) -> list[str]:
-    """Return the lines of *block*."""
     return _table(block) if isinstance(block, BodyTable) else _block(block)
 
 
@@ -140,7 +139,6 @@ def _fence(text: str, shortest: int) -> str:
 
 
 def _line(line: Line) -> str:
-    """Return one line of text."""
     if len(line) == 1 and line[0].marks is NO_MARKS and isinstance(line[0], Text):
         return escape_markdown(line[0].text)
     pieces: list[str] = []

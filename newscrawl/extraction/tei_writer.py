@@ -74,7 +74,6 @@ def write_tei(article: Article) -> str:
 
 
 def _convert(element: html.HtmlElement, target: etree._Element) -> None:
-    """Append the content of *element* to *target*."""
     _append_text(target, element.text)
     for child in element:
         if child.tag == "a":

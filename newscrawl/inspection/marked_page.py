@@ -80,7 +80,6 @@ class _Mark(NamedTuple):
 
 
 def _marks(findings: Sequence[Finding]) -> dict[int, list[_Mark]]:
-    """Return the marks by row."""
     marks: dict[int, list[_Mark]] = {}
     for number, finding in enumerate(findings):
         for row in finding.places:

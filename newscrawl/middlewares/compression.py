@@ -111,7 +111,6 @@ class CompressionMiddleware(HttpCompressionMiddleware):
 
 
 def _decoded(response: Response, body: bytes, codings: list[str]) -> Response:
-    """Return *response* with the decoded *body*, which still has *codings*."""
     headers = response.headers.copy()
     del headers["Content-Encoding"]
     if codings:

@@ -104,7 +104,6 @@ class OptOutMiddleware:
         return response
 
     async def _fetch(self, name: str, url: str, request: Request) -> HostRules:
-        """Return the rules of the file at *url*."""
         rules = HostRules(clock.now() + CACHE_TIME)
         meta = {META: True, "dont_retry": True, "download_maxsize": MAX_FILE_SIZE}
         try:

@@ -183,12 +183,10 @@ class Index:
         self._postings.restore({record.id: self._posted_keys(record) for record in latest})
 
     def _posted_keys(self, record: StoryRecord) -> NDArray[np.uint32]:
-        """Return the posting keys of a stored story."""
         boilerplate = self._stories.boilerplate(record.site, until=record.id)
         return _keys(record.sketch, boilerplate, anchors(record.sketch, record.site))
 
     def _remove_replaced(self, number: int) -> ReplacedStory:
-        """Remove a story whose text is replaced, and return it."""
         replaced = ReplacedStory(self._stories.record(number), self._stories.verdict(number))
         self._remove(replaced.record)
         return replaced
@@ -258,7 +256,6 @@ class Index:
     def _near_duplicates(
         self, record: StoryRecord, records: dict[int, StoryRecord]
     ) -> dict[int, Similarity]:
-        """Return the near-duplicates among *records*."""
         matches = {number: self._match(record, other) for number, other in records.items()}
         return {number: found for number, found in matches.items() if found}
 
@@ -346,7 +343,6 @@ class Index:
         )
 
     def _is_related(self, records: dict[int, StoryRecord], first: int, second: int) -> bool:
-        """Return whether two stories are related."""
         left, right = map(self._without_boilerplate, self._records(records, first, second))
         return match(left, right, self._related) is not None
 

@@ -213,7 +213,6 @@ class InvertedIndex:
         return dict(_pack(keys[kept], stories[kept]))
 
     def _exist(self, stories: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Return which of *stories* are in the index."""
         ((count, newest),) = self._execute("SELECT count(*), max(id) FROM story")
         if count == newest:
             return np.ones(stories.size, np.bool_)
@@ -315,7 +314,6 @@ def _pack(keys: NDArray[np.uint32], stories: NDArray[np.uint32]) -> Iterator[tup
 
 
 def _unpack(stored: Mapping[int, bytes]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the keys and stories of buckets."""
     entries = np.frombuffer(b"".join(stored.values()), ENTRY)
     sizes = [len(data) // ENTRY.itemsize for data in stored.values()]
     buckets = np.repeat(np.array(list(stored), np.uint32), sizes)

@@ -156,7 +156,6 @@ def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
 
 
 def _read_feed(path: str) -> Iterator[CrawlRecord]:
-    """Yield the crawls of a feed."""
     rows = (row for row in read_rows(path, _COLUMNS) if row is not None)
     articles = [article for row in rows if (article := _article(row)) is not None]
     crawl = None

@@ -288,7 +288,6 @@ def _record_tests(
 
 
 def _newest(records: Sequence[SiteRecord], limit: int) -> list[RecordedArticle]:
-    """Return the newest articles of *records*, each URL once."""
     articles = {article.url: article for record in records for article in record.articles}
     ranked = sorted(articles.values(), key=lambda article: -(article.fetched_at or 0.0))
     return ranked[:limit]

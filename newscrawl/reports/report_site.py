@@ -263,7 +263,6 @@ def _link(url: str) -> str | None:
 
 
 def _clusters(found: Iterable[tuple[str, RecordedArticle]]) -> Iterator[dict[str, Any]]:
-    """Yield the clusters with several articles, the largest first."""
     members: dict[str, list[tuple[str, RecordedArticle]]] = {}
     for site, article in found:
         if article.cluster is not None:

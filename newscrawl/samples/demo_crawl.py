@@ -77,7 +77,6 @@ def _show_article(console: Console, article: Article, feed: Path) -> None:
 
 
 def _command() -> str:
-    """Return the command ``newscrawl`` of this environment."""
     folder = Path(sys.executable).parent
     if str(folder) in os.environ.get("PATH", "").split(os.pathsep):
         return "newscrawl"

@@ -115,7 +115,6 @@ def _day(moment: Day | datetime) -> Day:
 
 
 def _difference(found: str, wanted: str, limit: int = 12) -> tuple[str, str]:
-    """Return the first *limit* words that occur only in *found*, and only in *wanted*."""
     found_bag, wanted_bag = Counter(words(found)), Counter(words(wanted))
     extra, missing = found_bag - wanted_bag, wanted_bag - found_bag
     return " ".join(list(extra)[:limit]), " ".join(list(missing)[:limit])

@@ -161,7 +161,6 @@ class SinkDelivery:
                 self._store.damage.append(f"{len(problems)} deliveries failed ({problems[0]})")
 
     def _deliver_to(self, url: str, folder: Path) -> list[str]:
-        """Deliver in a thread; return the problems."""
         if next(folder.rglob(f"*{MANIFEST}"), None) is None:
             return []
         try:

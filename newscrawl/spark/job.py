@@ -62,7 +62,6 @@ def cluster(
 
 
 def _step(table: DataFrame, step: Step, schema: pa.Schema) -> DataFrame:
-    """Apply *step* to each partition of a table."""
     return table.mapInArrow(step, from_arrow_schema(schema))
 
 
@@ -73,8 +72,6 @@ def _arrivals(
     now: datetime,
     options: Options,
 ) -> DataFrame:
-    """Return :data:`steps.ARRIVALS` of all feeds."""
-
     def arrivals(number: int, files: list[str]) -> DataFrame:
         parquet = all(map(is_parquet, files))
         rows = _parquet_rows(spark, files, columns) if parquet else _line_rows(spark, files)
@@ -177,7 +174,6 @@ def _articles(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFra
 
 
 def _clusters(articles: DataFrame) -> DataFrame:
-    """Return :data:`steps.CLUSTERS`."""
     return _step(_by_component(articles), steps.cluster_rows, steps.CLUSTERS)
 
 

@@ -133,7 +133,6 @@ def remove_boilerplate(batches: Batches, options: Options) -> Batches:
 
 
 def _site_pages(rows: list[Row], options: Options) -> Iterator[Row]:
-    """Yield the pages of one site without boilerplate."""
     pages = [_page(row) for row in rows]
     site = learn(pages, options)
     versions: dict[int, list[Row]] = defaultdict(list)
@@ -201,7 +200,6 @@ def cluster_articles(batches: Batches, options: Options) -> Batches:
 
 
 def _component_articles(rows: list[Row], options: Options) -> Iterator[Row]:
-    """Yield the articles of one component."""
     number = {row["position"]: number for number, row in enumerate(rows)}
     pairs = [
         Pair(

@@ -491,7 +491,6 @@ class SitelistSpider(Spider):
     async def _accept_section(
         self, plan: SitePlan, target: Target, response: Response
     ) -> PageItem | None:
-        """Return the item of a section page that is a new article."""
         history = await self.state.pages.add_page(plan.site.key, target)
         is_wanted = self._patterns_of(plan).accept(target.url) and self.remaining.number > 0
         if history is None or not is_wanted or not plan.mark_article(target.key):

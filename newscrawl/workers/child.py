@@ -212,7 +212,6 @@ def serve_forks(requests: socket.socket) -> int | None:
 
 
 def _exit_code(pid: int) -> int:
-    """Return the exit code of a worker that has ended."""
     try:
         _, status = os.waitpid(pid, 0)
     except ChildProcessError:  # of another server, which has ended

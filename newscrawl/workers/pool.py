@@ -182,7 +182,6 @@ class WorkerPool:
     async def _answer(
         self, worker: WorkerProcess | None, function: str, data: bytes, plain: dict[str, Any]
     ) -> Answer:
-        """Return the answer of *worker*, or of a thread if it is None."""
         if worker is None:
             return await run_in_thread(run_task, function, data, plain)
         try:

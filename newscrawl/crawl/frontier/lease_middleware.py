@@ -167,7 +167,6 @@ class LeaseErrback:
 
 
 def _count_output(output: Any, lease: Lease, request: Request | None) -> Any:
-    """Count *output* of the callback of *request* and return it."""
     if isinstance(output, Request):
         if output is request or PARENT in output.meta:  # yielded a second time
             output = output.copy()

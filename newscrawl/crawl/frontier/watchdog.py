@@ -216,7 +216,6 @@ def start_watchdog(
 
 
 def _stack(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield the frames of a stack from the innermost one."""
     while frame is not None:
         yield frame
         frame = frame.f_back

@@ -464,7 +464,6 @@ def _is_sampled(key: str) -> bool:
 
 
 def _entry(row: PageRow) -> Entry:
-    """Return *row* as an entry of a listing."""
     return {
         "url": row.url,
         "key": row.key,

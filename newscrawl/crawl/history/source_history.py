@@ -175,7 +175,6 @@ class SourceHistory:
         self._record_poll(schema.SOURCE_UNCHANGED, validators(response), site, target, response)
 
     def _elapsed(self, target: Target, since: str = "fetched_at") -> float | None:
-        """Return the seconds since the last poll of *target*, None for its first."""
         before = target.history.get(since)
         return None if before is None else max(0.0, clock.now().timestamp() - before)
 

@@ -161,7 +161,6 @@ class SegmentWriter:
         await self._store.commit()
 
     async def _write_spans(self) -> None:
-        """Write the segments of all committed spans."""
         for first, last, day in await self._store.read("SELECT * FROM segment ORDER BY first"):
             rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
             errors = await run_in_thread(_find_errors, rows)

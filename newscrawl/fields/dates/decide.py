@@ -150,7 +150,6 @@ def _is_strong(item: DateEvidence) -> bool:
 
 
 def _kinds(evidence: Iterable[DateEvidence]) -> dict[Day, set[str]]:
-    """Return the kinds of source of each day."""
     kinds: dict[Day, set[str]] = {}
     for item in evidence:
         if item.certain:

@@ -81,7 +81,6 @@ def _zone_by_day(
 def _may_be_update_time(
     item: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
 ) -> bool:
-    """Return whether *item* may give the time of an update rather than of *instant*."""
     updates = [update.value for update in modified[:_MAX_UPDATES]]
     return any(_is_other_minute(update, instant) and _zone_of(update, item) for update in updates)
 

@@ -223,7 +223,6 @@ def without_consent(document: Document, rows: Sequence[int]) -> Sequence[int]:
 
 
 def _shows_input(document: Document) -> bool:
-    """Return whether an ``input`` is not in a hidden form."""
     return any(not document.hidden[document.parent[row]] for row in document.rows_of("input"))
 
 

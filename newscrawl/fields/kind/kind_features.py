@@ -252,7 +252,6 @@ def _title_features(document: Document, found: ExtractedFields) -> Features:
 
 
 def _word_recall(whole: str, part: str) -> float:
-    """Return the share of the words of *whole* that are in *part*."""
     bag, own = words(whole), frozenset(words(part))
     return sum(word in own for word in bag) / (len(bag) or 1)
 

@@ -121,7 +121,6 @@ def _place(description: str, shown: list[str], start: list[str]) -> str | None:
 
 
 def _shown_texts(document: Document, title_row: int, body: str, body_row: int) -> list[str]:
-    """Return the texts that may be the standfirst."""
     rows = document.shown_rows
     start = bisect_left(rows, title_row)
     between = rows[start : min(start + _MAX_NODES, bisect_left(rows, body_row, start))]

@@ -75,7 +75,6 @@ def _addresses(image: JsonObject) -> list[str]:
 
 
 def _resolved(image: JsonObject, nodes: list[JsonObject]) -> JsonObject:
-    """Return the object that *image* refers to."""
     if _addresses(image) or "@id" not in image:
         return image
     same = (node for node in nodes if node.get("@id") == image["@id"] and _addresses(node))
@@ -116,7 +115,6 @@ def _with_shown_caption(image: Image, data: StructuredData) -> Image:
 
 
 def _caption_row(document: Document, image: int) -> int | None:
-    """Return the row of the caption of the figure around the row *image*."""
     above = document.ancestors(image)
     figure = next((row for row in above if document.tag[row] == "figure"), None)
     if figure is None:

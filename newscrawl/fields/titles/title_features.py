@@ -216,7 +216,6 @@ def _slug(url: str) -> frozenset[str]:
 
 
 def _share(part: frozenset[str], whole: frozenset[str]) -> float:
-    """Return the share of the words *part* that are in *whole*."""
     return len(part & whole) / (len(part) or 1)
 
 
