@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
 from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup, find_prose_blocks
-from newscrawl.body.excluded_regions import heading_row
+from newscrawl.body.excluded_regions import child_of, heading_row
 from newscrawl.body.parts import is_embed
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: in
         home < row < document.end[home] and document.depth[row] <= deepest for row in owners
     ):
         return False
-    parts = {_child_of(document, home, row) for row in owners}
+    parts = {child_of(document, home, row) for row in owners}
     if sum(map(document.chars, parts)) > chars or any(
         document.link_chars(row)
         or not _NEVER_PLAIN.isdisjoint(document.tag[row : document.end[row]])
@@ -299,7 +299,7 @@ def _add_last(  # noqa: PLR0917
     end, last = document.end[home], max(accepted)
     place = last + 1
     while place < len(blocks) and blocks.rows[place][0] < end:
-        container = _child_of(document, home, blocks.owner[place])
+        container = child_of(document, home, blocks.owner[place])
         stop = document.end[container] if container > home else blocks.rows[place][0] + 1
         inside = []
         while place < len(blocks) and blocks.rows[place][0] < stop:
@@ -356,7 +356,7 @@ def _add_last_entry(document: Document, blocks: Blocks, accepted: set[int]) -> N
         parent[row] == parent[entry] for row in range(end[following], end[parent[entry]])
     )
     before = {
-        _child_of(document, parent[entry], blocks.owner[place])
+        child_of(document, parent[entry], blocks.owner[place])
         for place in accepted
         if parent[entry] < blocks.owner[place] < following
     }
@@ -383,12 +383,6 @@ def _may_be_last(document: Document, blocks: Blocks, place: int, home: int) -> b
         and any(document.parent[row] == owner for row in rows)
         and _NOTICE.search(_text(document, blocks, place)) is None
     )
-
-
-def _child_of(document: Document, home: int, row: int) -> int:
-    while document.parent[row] > home:
-        row = document.parent[row]
-    return row
 
 
 def without_copies(document: Document, blocks: Blocks, places: list[int]) -> list[int]:

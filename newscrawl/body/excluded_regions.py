@@ -17,7 +17,7 @@ from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
-from newscrawl.text import words
+from newscrawl.text import WIDE_WEIGHT, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,18 +53,21 @@ article."""
 MIN_LEAD_CHARS = 400
 """The same for an ``article`` before others of this length."""
 
+_MAX_BEFORE_HEADING = 100
+
 MIN_HIDDEN_CHARS = 800
-"""Characters of hidden paragraphs from which they may be the article."""
+"""Weighted characters of hidden paragraphs from which they may be the article."""
 MIN_HIDDEN_RATIO = 1.5
 """Ratio of hidden text to text shown in one place from which it is the article."""
 MIN_FALLBACK_CHARS = 400
-"""Characters of paragraphs for browsers without scripts from which they may be the article."""
+"""Weighted characters of paragraphs for browsers without scripts from which they may be the article."""
 _MAX_SHOWN = 6000
 _MIN_LONG_CHARS = 80
 # Script data and templates with placeholders.
 _DATA = re.compile(
     r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\((?<=\w\()\)|</|[{};]\s*[\w.]+\s*[=:{(]"""
 )
+_PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
@@ -97,6 +100,8 @@ def outside_excluded_regions(
     """
     owner, end = blocks.owner, end_of_article(document, heading)
     places = _before_end(document, blocks, places, end)
+    if (others := _other_stories(document, heading)) is not None:
+        places = [place for place in places if blocks.rows[place][0] < others]
     excluded = _Regions(document, heading, end).contain({owner[place] for place in places})
     kept = [place for place in places if not excluded[owner[place]]]
     if len(kept) < len(places):
@@ -151,6 +156,33 @@ def _stories_follow(document: Document, article: int) -> bool:
         and not _HEADINGS.isdisjoint(document.tag[row : document.end[row]])
         for row in stories
     )
+
+
+def _other_stories(document: Document, heading: int | None) -> int | None:
+    """Return the row where other stories begin: elements like that of the story, each below an ``h1``."""
+    later = [row for row in document.rows_of("h1") if heading is not None and row > heading]
+    if heading is None or not later:
+        return None
+    story = heading
+    for row in document.ancestors(heading):
+        if document.end[row] > later[0]:
+            break
+        story = row
+    above = document.parent[story]
+    others = {child_of(document, above, row): row for row in later if row < document.end[above]}
+    if story == heading or any(document.tag[row] in _PARTS_OF_STORY for row in others):
+        return None
+    title = frozenset(words(document.title))
+    is_other = all(
+        not document.link_chars(row) and not title.issuperset(words(document.subtree_text(row)))
+        for row in others.values()
+    )
+    begin_so = all(
+        document.chars_before[row] - document.chars_before[top] <= _MAX_BEFORE_HEADING
+        and prose(document, row, document.end[top]) >= MIN_LEAD_CHARS
+        for top, row in ((story, heading), *others.items())
+    )
+    return min(others) if is_other and begin_so else None
 
 
 def _article_around(document: Document, heading: int) -> int | None:
@@ -283,13 +315,13 @@ def _with_fallbacks(document: Document) -> Document:
     """Return *document* with its fallbacks shown if most of its prose is in them."""
     if document.chars(0) - document.link_chars(0) > _MAX_SHOWN:
         return document
-    shown = 0
+    shown = 0.0
     for row in _long_texts(document, 0):
-        shown += len(document.text[row])
+        shown += weighted_length(document.text[row])
         if shown >= MIN_HIDDEN_CHARS:
             return document
     opened = document.with_fallbacks()
-    hidden = sum(len(opened.text[row]) for row in _long_texts(opened, 0)) - shown
+    hidden = sum(weighted_length(opened.text[row]) for row in _long_texts(opened, 0)) - shown
     return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
 
 
@@ -300,11 +332,11 @@ def _hidden_article(document: Document, hidden_rows: Iterable[int]) -> set[int]:
     for row in hidden_rows:
         ancestors = _hidden_ancestors(document, row)
         container = parent[ancestors[-1]]
-        hidden_chars[container] += len(text[row])
+        hidden_chars[container] += round(weighted_length(text[row]))
         hiding.setdefault(container, set()).update(ancestors)
     shown_chars: Counter[int] = Counter()
     for row in _long_texts(document, 0):
-        shown_chars[parent[parent[row]]] += len(text[row])
+        shown_chars[parent[parent[row]]] += round(weighted_length(text[row]))
     container, size = max(hidden_chars.items(), key=itemgetter(1), default=(0, 0))
     if size < max(MIN_HIDDEN_CHARS, MIN_HIDDEN_RATIO * max(shown_chars.values(), default=0)):
         return set()
@@ -335,10 +367,18 @@ def _long_texts(document: Document, mark: int) -> Iterator[int]:
         row
         for row in document.text_rows
         if hidden[row] == mark
-        and len(text[row]) >= _MIN_LONG_CHARS
+        and WIDE_WEIGHT * len(text[row]) >= _MIN_LONG_CHARS
+        and weighted_length(text[row]) >= _MIN_LONG_CHARS
         and links[row + 1] == links[row]
         and _DATA.search(text[row]) is None
     )
+
+
+def child_of(document: Document, home: int, row: int) -> int:
+    """Return the row of the child of *home* that contains *row*."""
+    while document.parent[row] > home:
+        row = document.parent[row]
+    return row
 
 
 def _ancestor_tags(document: Document, row: int) -> set[str]:

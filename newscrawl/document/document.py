@@ -343,7 +343,7 @@ class Document:
         return Document(columns, self.encoding, self.flags, root=root, source=self.source)
 
     def with_fallbacks(self) -> Document:
-        """Return the document with what ``noscript``, ``template`` and script templates contain."""
+        """Return the document with what ``noscript``, ``template``, ``srcdoc`` and script templates hold."""
         source = show_fallbacks(self.source)
         if source == self.source:
             return self

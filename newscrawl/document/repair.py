@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from html import unescape
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,9 @@ _TEMPLATE = re.compile(
     re.IGNORECASE,
 )
 _SHADOW_ROOT = re.compile(rb"\sshadowroot(?:mode)?\s*=", re.IGNORECASE)
+_FRAME = re.compile(
+    rb"<iframe\b[^<>]*?\ssrcdoc\s*=\s*(?:\"([^\"]*+)\"|'([^']*+)')[^<>]*+>", re.IGNORECASE
+)
 _TEXT_TYPE = re.compile(
     rb"\stype\s*=\s*[\"']?text/(?:x-)?[\w.-]*(?:html|template|handlebars|tmpl)", re.IGNORECASE
 )
@@ -93,10 +97,17 @@ def show_shadow_roots(utf8: bytes) -> bytes:
 
 
 def show_fallbacks(utf8: bytes) -> bytes:
-    """Return the page with templates and content for browsers without scripts as ``div`` elements."""
+    """Return the page with templates, frames and content for browsers without scripts as ``div``."""
+    if b"srcdoc" in utf8:
+        utf8 = _FRAME.sub(_as_div, utf8)
     return _as_divs(
         utf8, lambda name, attributes: name != b"script" or bool(_TEXT_TYPE.search(attributes))
     )
+
+
+def _as_div(frame: re.Match[bytes]) -> bytes:
+    content = unescape((frame[1] or frame[2] or b"").decode(errors="replace"))
+    return b"<div>%s</div>" % content.encode(errors="replace")
 
 
 def _as_divs(utf8: bytes, is_wanted: Callable[[bytes, bytes], bool]) -> bytes:

@@ -18,6 +18,7 @@ from newscrawl.fields import (
     find_candidates,
     find_headline,
     load_title_model,
+    without_byline,
     without_consent,
 )
 from newscrawl.items import Evidence
@@ -66,7 +67,7 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     choice = choose_blocks(candidates, models.body)
     if page.trace is not None:
         page.trace.block_candidates, page.trace.block_choice = candidates, choice
-    body_rows = without_consent(document, choice.rows)
+    body_rows = without_byline(document, without_consent(document, choice.rows))
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
     stated = page.metadata
     text = find_embedded_article(

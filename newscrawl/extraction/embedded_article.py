@@ -15,7 +15,7 @@ from urllib.parse import quote
 from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
 from newscrawl.document.document import DocumentError, parse_document
-from newscrawl.extraction.script_data import expanded, nested_values, script_values
+from newscrawl.extraction.script_data import expanded, nested_values, script_values, written_texts
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def find_embedded_article(
         ],
         encoded=b"%22" in document.source,
     )
-    if not wanted:
+    if not wanted and shown > MAX_OTHER_CHARS:
         return None
     last = next((document.text[row] for row in reversed(rows) if len(document.text[row]) > 40), "")
     # Text that the page shows all of counts, too.
@@ -130,6 +130,12 @@ def find_embedded_article(
             continue
         if (continues or shown <= MAX_OTHER_CHARS) and (agreement, size) > best_score:
             best, best_score = text, (agreement, size)
+    if best is None and shown <= MAX_OTHER_CHARS:
+        texts = (_DataReader(page).article_text(text) for text in written_texts(document))
+        best = max(texts, key=weighted_length, default="")
+        return (
+            best if weighted_length(best) >= max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown) else None
+        )
     return best
 
 
@@ -206,7 +212,7 @@ class _DataReader:
             if not _may_be_article(value) or (isinstance(value, str) and parts):
                 continue
             agreement = self._agreement(value, parents) + _CONTINUES * self._continues(value)
-            if agreement and (text := self._article_text(value)):
+            if agreement and (text := self.article_text(value)):
                 texts += 1
                 yield text, agreement
 
@@ -258,7 +264,8 @@ class _DataReader:
             for headline in self._page.headlines
         )
 
-    def _article_text(self, value: Any) -> str:
+    def article_text(self, value: Any) -> str:
+        """Return the paragraphs of *value*; none if it is code."""
         parts = value if isinstance(value, list) else [value]
         paragraphs = [text for part in parts if (text := _plain(self._text(part)))]
         text = "\n\n".join(paragraphs)

@@ -25,6 +25,10 @@ _MAX_SCRIPT = 4_000_000
 _MAX_LITERALS = 60  # of a script
 _DECODER = json.JSONDecoder(strict=False)
 _LITERAL = re.compile(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
+_STRING = re.compile(r"[=(,+\[]\s*+(?=[\"'`])")
+_MAX_STRINGS = 400
+_MIN_STRING = 20
+_WRITERS = ("document.write", ".innerHTML", "insertAdjacentHTML", ".textContent", ".innerText")
 _FUNCTION = re.compile(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
 _ARGUMENTS = re.compile(r"[\s;}]*+\)?+\s*+(?=\()")
 _ANGULAR_MARKS = {"q": '"', "s": "'", "l": "<", "g": ">", "a": "&"}
@@ -57,6 +61,27 @@ def script_values(document: Document, wanted: Iterable[str], min_chars: float) -
     for value in document.data_attributes():
         if any(part in value for part in wanted):
             yield from parse_json_ld(value)
+
+
+def written_texts(document: Document) -> Iterator[str]:
+    """Yield the texts and the markup that scripts of *document* write into the page."""
+    for attributes, text in document.scripts(_WRITERS):
+        if "json" not in attributes.lower() and len(text) <= _MAX_SCRIPT:
+            yield _joined_strings(text)
+
+
+def _joined_strings(text: str) -> str:
+    """Return the strings of a script, which it adds up or writes one after the other."""
+    parts: list[str] = []
+    place = 0
+    for _ in range(_MAX_STRINGS):
+        found = _STRING.search(text, place)
+        if found is None:
+            break
+        part, place = read_literal(text, found.end())
+        if "<" in part or len(part) >= _MIN_STRING:
+            parts.append(part)
+    return "".join(parts)
 
 
 def _unescaped(text: str) -> str:

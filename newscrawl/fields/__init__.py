@@ -19,7 +19,7 @@ from newscrawl.fields.kind.barriers import (
 from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
 from newscrawl.fields.kind.paywall import find_paywall
-from newscrawl.fields.metadata.bylines import find_authors
+from newscrawl.fields.metadata.bylines import find_authors, without_byline
 from newscrawl.fields.metadata.description import find_description
 from newscrawl.fields.metadata.jsonld import parse_json_ld
 from newscrawl.fields.metadata.language import DETECTED, detect_language
@@ -76,5 +76,6 @@ __all__ = [
     "stated_body",
     "stated_title",
     "title_rows",
+    "without_byline",
     "without_consent",
 ]

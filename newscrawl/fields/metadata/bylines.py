@@ -29,7 +29,7 @@ from newscrawl.fields.metadata.places import label_of
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from newscrawl.document.document import Document
     from newscrawl.fields.metadata.metadata import Metadata
@@ -41,6 +41,9 @@ _NODES_AFTER = 45
 _MAX_TEXT = 120
 # Characters of an element whose class applies to the names in it.
 _MAX_ELEMENT = 250
+# Characters of a byline in a line of its own.
+_MAX_LINE = 60
+_BREAKS = BLOCK_LEVEL | {"br"}
 _MAX_LEVELS = 4
 # Text nodes between two names of one byline.
 _MAX_GAP = 6
@@ -114,6 +117,20 @@ def find_authors(
         names, source = metadata.site_authors
         return names, Evidence(f"site:{source}", confidence["site"])
     return None
+
+
+def without_byline(document: Document, rows: Sequence[int]) -> Sequence[int]:
+    """Return the text nodes *rows* of a body without a byline in its first line."""
+    size = 1
+    while size < min(len(rows), _MAX_GAP) and _BREAKS.isdisjoint(
+        document.tag[rows[size - 1] + 1 : rows[size]]
+    ):
+        size += 1
+    text = document.join_texts(rows[:size])
+    if size >= len(rows) or len(text) > _MAX_LINE or not _is_byline(text):
+        return rows
+    names = clean_names([text])
+    return rows[size:] if names and all(map(is_person, names)) else rows
 
 
 def _is_site(metadata: Metadata) -> bool:
