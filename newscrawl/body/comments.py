@@ -55,6 +55,8 @@ _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 # Weighted characters.
 _MIN_REGION = 40
 _MAX_SURROUNDINGS = 600  # heading, rules and form around the records of a region
+_MIN_ARTICLE = 500.0  # prose of an article
+_MIN_ENTRIES = 3  # of a live blog
 _MIN_LONG_TEXT = 80
 _MIN_TEXT_BEFORE = 300  # in long texts, before comments without names
 _MAX_GAP = 1200.0  # prose of a comment
@@ -75,6 +77,8 @@ def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
     start = start_of_comments(document)
     named = _named(document, start)
+    if _are_live_blog(document, named):
+        named = []
     records = _record_regions(document, named, start)
     return _merged([*named, *records, *_headed_sections(document, start)])
 
@@ -142,6 +146,21 @@ def _is_region(document: Document, row: int, start: int) -> bool:
         for rows in record_lists(document, row, end)
     ]
     return bool(records) and own - max(records) <= page / 3
+
+
+def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
+    """Return whether *regions* with names of comments are entries of a live blog.
+
+    Then there are several, little other prose, neither authors nor buttons, and no heading.
+    """
+    held = sum(prose(document, region.start, region.stop) for region in regions)
+    if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
+        return False
+    first, stop = regions[0].start, regions[-1].stop
+    signs = (record_signs(document, rows) for rows in record_lists(document, first - 1, stop))
+    if any(found.has_authors or found.has_buttons for found in signs):
+        return False
+    return _heading(document, first) is None
 
 
 # Regions by structure

@@ -17,7 +17,7 @@ from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
-from newscrawl.text import WIDE_WEIGHT, weighted_length, words
+from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,6 +67,7 @@ _MIN_LONG_CHARS = 80
 _DATA = re.compile(
     r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\((?<=\w\()\)|</|[{};]\s*[\w.]+\s*[=:{(]"""
 )
+_COPY_PREFIX = 40
 _PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
@@ -294,21 +295,27 @@ def reveal_hidden_article(document: Document) -> Document:
     """Return *document* with its article shown if it is hidden; else unchanged.
 
     Publishers ship articles hidden until the reader subscribes or a script runs. Hidden text is the
-    article if there is more of it in one place than of shown text. Panels that a control of the page
+    article if there is more of it in one place than of shown text that it does not repeat. Panels that a control of the page
     opens are shown, too, and templates and content for browsers without scripts if the page shows
     little else.
     """
     long_rows = list(_long_texts(document, INVISIBLE))
     if long_rows:
+        copied = {_start(document.text[row]) for row in document.text_nodes()}
         long_rows = [
             row
             for row in long_rows
-            if not _NEVER_REVEALED.intersection(_ancestor_tags(document, row))
+            if _start(document.text[row]) not in copied
+            and not _NEVER_REVEALED.intersection(_ancestor_tags(document, row))
         ]
         hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
         if hiding:
             return document.with_shown(hiding)
     return _with_fallbacks(document)
+
+
+def _start(text: str) -> str:
+    return squeeze(text[:_MIN_LONG_CHARS])[:_COPY_PREFIX]
 
 
 def _with_fallbacks(document: Document) -> Document:
