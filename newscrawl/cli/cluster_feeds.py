@@ -21,7 +21,7 @@ from newscrawl.feeds.cluster_tables import (
     cluster_two_pass,
     summary_line,
 )
-from newscrawl.feeds.feed_rows import count_rows, read_rows, write_rows
+from newscrawl.feeds.feed_rows import read_rows, write_rows
 from newscrawl.pipeline_options import neardup_options
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _cluster(
     arrivals: Any = _arrivals(feeds, settings)
     if sort:
         arrivals = sorted(arrivals, key=lambda it: (it.story.timestamp, it.story.url))
-    with progress("clustering", sum(map(count_rows, feeds))) as advance:
+    with progress("clustering") as advance:
         cluster = cluster_two_pass if two_pass else cluster_one_pass
         return cluster(arrivals, options, advance)
 

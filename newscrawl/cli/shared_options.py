@@ -49,8 +49,11 @@ COUNT = click.IntRange(min=0)
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on a terminal; yield the function that advances it, by 1 by default."""
+def progress(label: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a terminal; yield the function that advances it, by 1 by default.
+
+    *total*: number of steps, None if it is unknown.
+    """
     if not sys.stderr.isatty():
         yield lambda steps=1: None  # noqa: ARG005  # interface
         return

@@ -45,17 +45,6 @@ def read_rows(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
     return _read_parquet(path, columns) if is_parquet(path) else map(parse_line, _lines(path))
 
 
-def count_rows(path: str) -> int:
-    """Return the number of rows that :func:`read_rows` yields."""
-    if Path(path).is_dir():
-        return sum(segment.items for _, segment in _segments(path))
-    if not is_parquet(path):
-        return sum(1 for _ in _lines(path))
-    with _parquet_file(path) as file:
-        rows: int = file.metadata.num_rows
-        return rows
-
-
 def _segments(folder: str) -> list[tuple[Path, Segment]]:
     try:
         return list_segments(Path(folder))
