@@ -5,18 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rapidfuzz.distance import Levenshtein
 
 from newscrawl.text import count_digits, squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from newscrawl.document.document import Document
 
-    StyleOf: TypeAlias = "Callable[[int], Style]"
+    #: returns the style of a row, such as a :class:`~newscrawl.css.ComputedStyle`
+    StyleOf: TypeAlias = Callable[[int], Any]
     FeatureColumns: TypeAlias = dict[str, list[float]]
 
 ATTRIBUTES = (
@@ -46,26 +47,6 @@ EDIT_WEIGHTS = (1, 4, 2)
 
 # Longer texts skip the quadratic comparison: such a distance (12 and more) rules out a title.
 _MAX_LENGTH_RATIO = 4
-
-
-class Style(Protocol):
-    """Style properties of a text; see :class:`~newscrawl.css.ComputedStyle`."""
-
-    @property
-    def font_size(self) -> float:
-        """Font size in px."""
-
-    @property
-    def bold(self) -> bool:
-        """Whether the text is bold."""
-
-    @property
-    def font_family(self) -> Hashable:
-        """List of font families."""
-
-    @property
-    def color(self) -> Hashable:
-        """Text color."""
 
 
 def evaluated_rows(document: Document, forest: Sequence[int]) -> list[int]:
@@ -150,7 +131,7 @@ def title_edit_distance(text: str, title: str) -> float:
     return Levenshtein.distance(text, title, weights=EDIT_WEIGHTS) / len(title)
 
 
-def style_attributes(styles: Iterable[Style]) -> FeatureColumns:
+def style_attributes(styles: Iterable[Any]) -> FeatureColumns:
     """Return attributes 4 to 7 of text nodes with these *styles*; a node is similar to itself."""
     keys = [(style.font_size, style.color, style.font_family, style.bold) for style in styles]
     largest = max((size for size, *_ in keys), default=0) or 1

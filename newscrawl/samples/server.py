@@ -6,12 +6,10 @@ import mimetypes
 import re
 import sys
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from socketserver import ThreadingMixIn
 from threading import Thread
 from typing import TYPE_CHECKING, Self, cast
 from urllib.parse import urlsplit
@@ -30,7 +28,6 @@ _BASE = b"{{base}}"
 _CHARSET = re.compile(rb"charset=[\"']?([\w-]+)", re.IGNORECASE)
 # The tables of some systems lack these or have other values.
 _TYPES = {".atom": "application/atom+xml", ".xml": "application/xml", ".svg": "image/svg+xml"}
-_THREADS = 8
 _IDLE_SECONDS = 10.0
 _MAX_LOGGED_REQUESTS = 10_000
 
@@ -80,24 +77,15 @@ def _load(folder: Path, base: str) -> dict[str, _Resource]:
     return resources
 
 
-class _SiteServer(ThreadingMixIn, HTTPServer):
-    """Web server of a site with a fixed number of threads."""
+class _SiteServer(ThreadingHTTPServer):
+    """Web server of a site."""
 
     def __init__(self, site: str, port: int, requests: deque[Request]) -> None:
-        # Before HTTPServer, which calls server_close() if the port is in use.
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix=site)
         super().__init__((_HOST, port), _Handler)
         self.site = site
         self.url = f"http://{_HOST}:{self.server_port}"
         self.resources = _load(_FOLDER / site / "www", self.url)
         self.requests = requests
-
-    def process_request(
-        self,
-        request: socket.socket | tuple[bytes, socket.socket],
-        client_address: object,
-    ) -> None:
-        self._pool.submit(self.process_request_thread, request, client_address)
 
     def handle_error(
         self, request: socket.socket | tuple[bytes, socket.socket], client_address: object
@@ -105,10 +93,6 @@ class _SiteServer(ThreadingMixIn, HTTPServer):
         # Clients may close connections.
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
-
-    def server_close(self) -> None:
-        super().server_close()
-        self._pool.shutdown(cancel_futures=True)
 
 
 class _Handler(BaseHTTPRequestHandler):
