@@ -128,12 +128,14 @@ class _CrawlProcess:
         values = {**_SETTINGS, **(settings or {}), **given}
         arguments = [command, "--output=-:jsonl", "--", *map(str, named)]
         self._shown = bool(values.get("NEWSCRAWL_PROGRESS_ENABLED"))
+        # Messages are read here; notebooks ask for colours.
+        environ = {name: value for name, value in environment().items() if name != "FORCE_COLOR"}
         self._process = subprocess.Popen(  # noqa: S603  # a fixed command
             [sys.executable, "-u", "-P", "-m", __spec__.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(),
+            env=environ,
             start_new_session=True,  # Ctrl-C only reaches the caller, which closes the pipe
         )
         pipe = self._pipe(self._process.stdin)

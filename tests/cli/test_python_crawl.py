@@ -144,9 +144,11 @@ def test_rejects_wrong_arguments(options: dict[str, Any], message: str):
         list(newscrawl.crawl(given.pop("sites"), **given))
 
 
-def test_raises_for_sites_that_cannot_be_reached():
-    with pytest.raises(newscrawl.CrawlError, match=r"127\.0\.0\.1:9"):
+def test_raises_for_sites_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a notebook
+    with pytest.raises(newscrawl.CrawlError, match=r"127\.0\.0\.1:9") as raised:
         list(newscrawl.crawl("http://127.0.0.1:9/", settings=SETTINGS))
+    assert "\x1b" not in str(raised.value)
     with pytest.raises(newscrawl.CrawlError, match=r"none\.txt"):
         list(newscrawl.crawl("none.txt", settings=SETTINGS))
 

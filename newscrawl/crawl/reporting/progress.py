@@ -58,7 +58,9 @@ class Progress:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._console = _Console(stderr=True)
-        if not self._console.is_terminal:
+        # not Console.is_terminal, which FORCE_COLOR sets for logs and notebooks, too
+        self._is_live = sys.stderr.isatty()
+        if not self._is_live:
             self._console.width = _LOG_WIDTH
         self._status: Status | None = None
         self._interval = setting(crawler.settings, "NEWSCRAWL_PROGRESS_INTERVAL")
@@ -75,7 +77,7 @@ class Progress:
 
     def open(self) -> None:
         """Start the reports."""
-        if self._console.is_terminal:
+        if self._is_live:
             self._status = Status("starting", console=self._console)
             with _log_follows_stderr():
                 self._status.start()
