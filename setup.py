@@ -47,6 +47,7 @@ setup(
             "cluster = newscrawl.commands.cluster_command:ClusterCommand",
             "extract = newscrawl.commands.extract_command:ExtractCommand",
             "evaluate = newscrawl.commands.evaluate_command:EvaluateCommand",
+            "list = newscrawl.commands.list_command:ListCommand",
             "train = newscrawl.commands.train_command:TrainCommand",
         ],
     },

@@ -40,7 +40,7 @@ class PaperSpider(scrapy.Spider):
 
 
 def scrapy(*arguments: str, cwd: Path) -> str:
-    """Return the standard error of a scrapy command, which must succeed."""
+    """Return the output of a scrapy command, which must succeed."""
     run = subprocess.run(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=cwd,
@@ -50,7 +50,7 @@ def scrapy(*arguments: str, cwd: Path) -> str:
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    return run.stderr
+    return run.stdout + run.stderr
 
 
 def crawl(folder: Path, line: str, *options: str) -> str:
@@ -107,3 +107,4 @@ def test_one_line_in_addons_is_enough(tmp_path: Path) -> None:
     assert titles(rows) == {pages.title(number) for number in range(PAGES)}
     assert {(row["mine"], row["newscrawl_status"]) for row in rows} == {(200, "article")}
     assert "html" not in rows[0]
+    assert {"paper", "sitelist", "urllist"} <= {*scrapy("list", cwd=tmp_path / "daily").split()}
