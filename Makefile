@@ -58,6 +58,7 @@ diagram: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
+	$(BIN)/python -m benchmarks.stages $(ARGS)
 
 # 10,000 pages with Spark and on one machine: half an hour. Needs EXTRAS=,spark and Java.
 bench-spark: $(VENV)/installed

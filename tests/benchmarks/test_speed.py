@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import psutil
 import pytest
 
-from benchmarks import growth
+from benchmarks import growth, stages
 from benchmarks.growth_meter import Sample
 from benchmarks.growth_web import PAGES_PER_SITE, page, site_urls
 from benchmarks.speed import (
@@ -288,3 +288,14 @@ def test_crawls_and_extracts_the_pages(corpora: Path, tmp_path: Path):
     assert crawls.count("| 12 |") >= 5  # pages, and pages that are right
     archives = benchmark("archive", 24, "newscrawl")
     assert archives.count("| 100.0 % |") == 2
+
+
+def test_compares_stages_with_another_run(tmp_path: Path):
+    file = tmp_path / "before.json"
+    command = [sys.executable, "-m", "benchmarks.stages", "--limit", "1"]
+    subprocess.run([*command, "--json", file], check=True, capture_output=True)
+    assert {*json.loads(file.read_text())} == {"lxml.html", *stages.STAGES, "rest", "extract"}
+    table = subprocess.run(
+        [*command, "--against", file], check=True, capture_output=True, text=True
+    ).stdout
+    assert "ms before" in table
