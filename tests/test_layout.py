@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "archives feeds middlewares optional pipeline_options",
         "pipelines reports sinks spiders",
         "addon integrations samples settings spark",
-        "cli commands",
+        "__main__ cli commands",
         "lab",
     )
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -74,6 +76,13 @@ def test_subcommands(name: str, capsys: pytest.CaptureFixture[str]):
     """Each subcommand of the table exists and has a help text."""
     assert main.run(main.cli, [name, "--help"], "newscrawl") == 0
     assert capsys.readouterr().out.startswith(f"Usage: newscrawl {name} ")
+
+
+def test_runs_as_a_module():
+    command = [sys.executable, "-m", "newscrawl", "extrakt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "newscrawl: no command 'extrakt'; did you mean extract?\n"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,5 @@
+"""``python -m newscrawl``: the command where its folder is not on the path."""
+
+from newscrawl.cli import start
+
+start()
