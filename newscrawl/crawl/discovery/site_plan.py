@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 NO_ANSWER = frozenset({"address", "connection", "dns", "robots_unreachable", "timeout"})
-"""Reasons of failures without an answer of the site."""
+"""Reasons of failures without an answer of the site, as are errors of its server."""
 #: the protocol has no indexes of indexes, but some sites have
 MAX_SITEMAP_DEPTH = 3
 MIN_AFTER = 20
@@ -206,7 +206,7 @@ class SitePlan:
         """Record that *target* could not be fetched or read."""
         if target.key in self._pages:
             self.add_pages(target, None, "older")
-        silent = reason in NO_ANSWER
+        silent = _is_silent(reason)
         self._answered |= not silent
         if target.role != "article" and (silent or target.is_start):
             self.failure = reason
@@ -216,7 +216,7 @@ class SitePlan:
 
     @property
     def _is_unreachable(self) -> bool:
-        return self.failure in NO_ANSWER and not self._answered
+        return self.failure is not None and _is_silent(self.failure) and not self._answered
 
     def _add_listed(self, role: Role, url: str) -> None:
         self._add_source(Target(role, url, from_site_list=True))
@@ -590,6 +590,10 @@ class SitePlan:
         rank = self.period.rank(target.timestamp)
         needed = self._articles.rank_at(missing)
         return needed == float("inf") or rank < needed
+
+
+def _is_silent(reason: str) -> bool:
+    return reason in NO_ANSWER or reason.startswith("http_5")
 
 
 def _series_name(sitemap: Target) -> str:

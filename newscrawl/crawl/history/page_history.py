@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl import clock
+from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.crawl.history import schema
@@ -64,6 +65,8 @@ class ClassifiedEntries:
     new: list[Entry] = field(default_factory=list)
     #: entries to fetch: new ones and known pages that are due, these with their ``history``
     due: list[Entry] = field(default_factory=list)
+    #: whether the first entry was never listed before
+    is_first_new: bool = False
     #: number of known pages that were first listed after the last poll, by another source
     shared: int = 0
     #: number of entries of the last day, None if none is dated
@@ -145,6 +148,8 @@ class PageHistory:
         """
         result = ClassifiedEntries()
         known = await self._find_pages([entry["key"] for entry in entries])
+        known |= await self._find_by_path(entry for entry in entries if entry["key"] not in known)
+        result.is_first_new = bool(entries) and entries[0]["key"] not in known
         now = clock.now().timestamp()
         if dates := [entry["timestamp"] for entry in entries if entry["timestamp"] is not None]:
             result.recent = sum(now - _DAY < date <= now for date in dates)
@@ -209,6 +214,25 @@ class PageHistory:
             for row in await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),)):
                 found.setdefault(row[0], []).append(PageRow(*row))
         return found
+
+    async def _find_by_path(self, entries: Iterable[Entry]) -> dict[str, list[PageRow]]:
+        """Return emitted articles whose addresses differ from those of *entries* in parameters only.
+
+        Their headlines are the same, too: the parameters state the place of a link.
+        """
+        by_path: defaultdict[str, list[Entry]] = defaultdict(list)
+        for entry in entries:
+            path, mark, _ = entry["key"].partition("?")
+            if mark and url_points(f"http://{path}") >= MIN_ARTICLE_POINTS:
+                by_path[path].append(entry)
+        args = (json.dumps(list(by_path)),)
+        rows = await self._store.read(schema.SELECT_BY_PATH, args) if by_path else ()
+        return {
+            entry["key"]: [page]
+            for page in (PageRow(*row) for row in rows)
+            for entry in by_path[page.query_key]
+            if _headlines(entry["hints"]) & _headlines(json.loads(page.hints))
+        }
 
     def record_entries(
         self, site: str, entries: ClassifiedEntries, *, depth: int = 0, certain: bool = False
@@ -474,6 +498,11 @@ def _entry(row: PageRow) -> Entry:
         "certain": bool(row.certain),
         "history": row.history,
     }
+
+
+def _headlines(hints: dict[str, str]) -> set[str]:
+    texts = (hints.get(name, "") for name in ("title", "link_text"))
+    return {text for text in texts if len(words(text)) >= _MIN_LINK_WORDS}
 
 
 def _lacks_words_of_link(article: Article, visit: Visit) -> bool:

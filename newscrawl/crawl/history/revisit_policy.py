@@ -32,6 +32,12 @@ MIN_RATE_MEMORY: Final = 3 * HOUR
 SHARED_CREDIT: Final = 0.02
 """Credit of a source for a new article that another one has listed before."""
 MIN_CREDIT: Final = 1
+REDUNDANT_CREDIT: Final = 0.1
+"""Credit of the first poll of a page whose first entry another source has listed before."""
+REDUNDANT_ARTICLES: Final = 8
+"""Articles that others have listed before which reduce a rate to a third, if a poll has no others."""
+REDUNDANT_RATE: Final = 2 * WAITING_TIME / (HOUR * 6) ** 2
+"""Rate below which such articles do not reduce it: a feed may stop, so that the page is needed."""
 ACTIVE_CREDIT: Final = 12
 """Minimum credit of the first poll of a source, and of one with new articles."""
 RETIRED_RATE: Final = 1e-14 / HOUR
@@ -77,19 +83,21 @@ class RevisitPolicy:
     max_tries: int = 5
 
     def source_rate(
-        self, rate: float | None, credit: float, *, elapsed: float, known: float
+        self, rate: float | None, credit: float, *, elapsed: float, known: float, shared: int = 0
     ) -> float:
         """Return the articles per second of a source after a poll that found *credit* of them.
 
         *rate*: the one before, None at the first poll; *elapsed*, *known*: seconds since the last
-        poll and since the first. A long pause, or one by a wrong clock, does not reduce the rate.
+        poll and since the first; *shared*: new articles of a poll without others that another source
+        has listed before. A long pause, or one by a wrong clock, does not reduce the rate.
         """
         if rate is None or not elapsed:
             return rate or credit / DAY
         if elapsed > LONG_PAUSE:
             return max(rate, credit / elapsed)
         keep = exp(-elapsed / max(MIN_RATE_MEMORY, min(RATE_MEMORY, known)))
-        return keep * rate + (1 - keep) * credit / elapsed
+        rate = keep * rate + (1 - keep) * credit / elapsed
+        return max(rate * exp(-shared / REDUNDANT_ARTICLES), min(rate, REDUNDANT_RATE))
 
     def first_credit(self, new: int, recent: int | None, *, is_start: bool) -> float:
         """Return the articles a day of a source that was read for the first time.
@@ -126,7 +134,7 @@ class RevisitPolicy:
 
         *never_read*: it is unlikely to exist.
         """
-        first = HOUR * 24 if never_read else BACKOFF_FACTOR * self.min_interval
+        first = DAY * 3 if never_read else BACKOFF_FACTOR * self.min_interval
         return min(MAX_SOURCE_DELAY, first * BACKOFF_FACTOR ** min(failures - 1, 30))
 
     def after_page(

@@ -164,6 +164,11 @@ UNION ALL
 SELECT lookup.value, alias.same_url, {_PAGE_COLUMNS} FROM json_each(?1) AS lookup
 JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
 """  # noqa: S608  # constant names
+SELECT_BY_PATH: Final = f"""
+SELECT lookup.value, 1, {_PAGE_COLUMNS} FROM json_each(?) AS lookup JOIN page
+ON page.key = lookup.value OR (page.key > lookup.value || '?' AND page.key < lookup.value || '@')
+WHERE body_hash IS NOT NULL
+"""  # noqa: S608
 SELECT_DUE_PAGES: Final = f"""
 SELECT key, 1, {_PAGE_COLUMNS} FROM page
 WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?

@@ -12,10 +12,7 @@ from newscrawl.crawl.discovery.target import KnownSource
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.conditional_requests import cache_time, validators
-from newscrawl.crawl.history.revisit_policy import (
-    SHARED_CREDIT,
-    due_at,
-)
+from newscrawl.crawl.history.revisit_policy import REDUNDANT_CREDIT, SHARED_CREDIT, due_at
 from newscrawl.crawl.history.schema import SourceRow
 
 if TYPE_CHECKING:
@@ -148,11 +145,12 @@ class SourceHistory:
         elapsed = self._elapsed(target)
         turnover = inf
         if elapsed is None:
+            is_page = target.role == "section"
             credit = self._policy.first_credit(
-                new,
-                None if target.role == "section" else entries.recent,
-                is_start=target.is_start,
+                new, None if is_page else entries.recent, is_start=target.is_start
             )
+            if is_page and not target.is_start and listed and not entries.is_first_new:
+                credit = REDUNDANT_CREDIT
         elif new + entries.shared:
             turnover = elapsed * listed / (new + entries.shared)
         rolled_over = elapsed is not None and 0 < listed <= new + entries.shared
@@ -165,6 +163,7 @@ class SourceHistory:
             target,
             response,
             credit=credit,
+            shared=0 if new or entries.signals else entries.shared,
             turnover=turnover,
             pause=pause,
         )
@@ -187,6 +186,7 @@ class SourceHistory:
         response: Response,
         *,
         credit: float = 0.0,
+        shared: int = 0,
         turnover: float = inf,
         pause: Pause = NO_PAUSE,
     ) -> None:
@@ -196,6 +196,7 @@ class SourceHistory:
             credit,
             elapsed=self._elapsed(target) or 0.0,
             known=self._elapsed(target, "first_seen") or 0.0,
+            shared=shared,
         )
         wait = max(pause.seconds, cache_time(response))
         interval = policy.after_poll(

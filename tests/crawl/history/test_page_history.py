@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -499,3 +499,25 @@ async def test_visits_follow_the_changes_of_the_site(
     assert visits[0] >= 2
     assert sum(visits[-40:]) / 40 <= expected
     assert sum(visits[-40:]) / 40 >= min(changes_at < 24, expected)
+
+
+@in_loop
+async def test_knows_an_article_by_path_and_headline(crawl: Opening, fake_clock: FakeClock):
+    """A home page states the place of each link: ``?src=home-3``."""
+
+    def link(query: str, text: str, path: str = "news/council-decides-about-the-old-bridge") -> Any:
+        return entry(f"{path}?{query}", NOON) | {"hints": {"link_text": text}}
+
+    headline = "Council decides about the old bridge"
+    async with crawl() as state:
+        await listed_as_due(state, link("src=home-1", headline), link("id=1", headline, "a.php"))
+        assert await emit(state, link("src=home-1", headline), "Text " * 200) == "new"
+        assert await emit(state, link("id=1", headline, "a.php"), "Other text " * 200) == "new"
+    async with crawl() as state:
+        moved = link("src=home-2", headline)
+        assert await listed_as_due(state, moved) == []
+        assert (await state.pages.classify([moved])).known == [moved["key"]]
+        other = link("src=home-2", "Council decides nothing about the old bridge")
+        assert (await state.pages.classify([other])).new == [other]
+        other = link("id=2", headline, "a.php")
+        assert (await state.pages.classify([other])).new == [other]

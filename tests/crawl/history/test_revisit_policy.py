@@ -87,7 +87,7 @@ def test_source_failures_back_off_to_a_limit(failures: int):
 
 def test_sources_that_do_not_exist_are_tried_rarely():
     days = [POLICY.after_source_failure(n, never_read=True) / HOUR / 24 for n in range(1, 6)]
-    assert days == [1, 2, 4, 7, 7]
+    assert days == [3, 6, 7, 7, 7]
 
 
 @given(
@@ -190,3 +190,16 @@ A, B = b"a" * 16, b"b" * 16
 )
 def test_article_status(emitted: list[EmittedArticle], status: str):
     assert article_status("page", A, emitted) == status
+
+
+def test_source_that_lists_what_others_have_listed_is_polled_less():
+    rates = [1 / HOUR]
+    for hour in range(1, 40):
+        rate = POLICY.source_rate(rates[-1], 0.02, elapsed=HOUR, known=hour * HOUR, shared=1)
+        assert rate < POLICY.source_rate(rates[-1], 0.02, elapsed=HOUR, known=hour * HOUR)
+        rates.append(rate)
+        if POLICY.after_poll("section", rate) > 5 * HOUR:
+            break
+    assert len(rates) < 20
+    few = POLICY.source_rate(rate, 0.2, elapsed=HOUR, known=99 * HOUR, shared=10)
+    assert 5 * HOUR < POLICY.after_poll("section", few) < 7 * HOUR
