@@ -284,7 +284,8 @@ def _set_authors(
     article: Article, page: PageContext, result: MethodResult, *, with_byline: bool
 ) -> None:
     start = _title_row(page.document, result) if with_byline else None
-    found = find_authors(page.document, page.metadata, start)
+    end = page.document.end[result.roots[-1]] if with_byline and result.roots else None
+    found = find_authors(page.document, page.metadata, start, end)
     if found is not None:
         article.authors, article.evidence["authors"] = found
 

@@ -89,6 +89,14 @@ def test_stated_authors_precede_bylines():
     assert authors("<p>By Jo Bond</p>", ld("Ada Meyer")) == (["Ada Meyer"], "json-ld")
 
 
+def test_reads_an_explicit_byline_at_the_end_of_a_long_story():
+    page = (
+        f"<html lang=en><body><article><h1>Council reopens the bridge</h1>{PARAGRAPH * 60}"
+        "<p>Written by Ada Meyer</p></article><aside><a href=/author/max>Max Muster</a></aside></body>"
+    )
+    assert extract(page, URL).authors == ["Ada Meyer"]
+
+
 def test_the_site_is_the_author_if_there_is_no_other():
     head = '<meta property="og:site_name" content="The Example">' + ld("The Example")
     assert authors("<p>By Ada Meyer</p>", head) == (["Ada Meyer"], "byline")
@@ -164,6 +172,9 @@ def test_hostile_bylines_take_linear_time(unit: str):
         ("[멜비=김민수 기자]", ["김민수"]),
         ("記者陳美玲／台北報導", ["陳美玲"]),
         ("来源：新华社 作者：赵一鸣", ["赵一鸣"]),
+        ("Ada Meyer | Senior Writer | 3 May 2021", ["Ada Meyer"]),
+        ("<i class='fa fa-user'></i> Ada Meyer", ["Ada Meyer"]),
+        ("How Ports Save 50% On Cranes By Playing Chess", []),
     ],
 )
 def test_reads_bylines_in_many_languages(byline: str, names: list[str]):

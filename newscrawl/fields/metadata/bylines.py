@@ -21,6 +21,7 @@ from newscrawl.fields.metadata.author_names import (
     is_joint,
     is_lower,
     is_person,
+    is_role,
     may_be_name,
     without_brackets,
 )
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 # Text nodes that are searched before and after the start of the title.
 _NODES_BEFORE = 15
 _NODES_AFTER = 45
+# Before and after the end of the body.
+_NODES_AT_END = 4
 # Longer texts are paragraphs.
 _MAX_TEXT = 120
 # Characters of an element whose class applies to the names in it.
@@ -52,6 +55,7 @@ _MAX_SIGN = 5
 _DATE_PART = re.compile(
     r"[|,·•]|\s[-–—]\s|(?<=[\u4e00-\u9fff가-힣])\s(?=\d)|\s(?=(?:on|am|vom|le|el|em|il|op|den)\s.{0,20}\d)"
 )
+_PART = re.compile(r"\s?[|·•]\s?")
 _WORDS_BEFORE = re.compile(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 # "Analysis by Ada Meyer", "Müəllif: Aysel Əliyeva", in an element of an author.
 _LABEL = re.compile(
@@ -64,9 +68,12 @@ _BEFORE_LABEL = re.compile(r"^[^：]{2,8}：[^：]{2,12}\s(?=(?:作者|记者|�
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
+_AUTHOR_ICON = re.compile(
+    r"\b(?:fa|bi|icon|glyphicon|ion|ti)-(?:[a-z-]{0,10}-)?(?:user|person|author)\b"
+)
 # Other parts of an author's box.
 _OTHER_PART = re.compile(
-    r"bio|categor|desc|role|position|job|date|time|social|share|twitter|follow|caption|comment|related"
+    r"bio|categor|desc|role|position|job(?![a-z])|date|time|social|share|twitter|follow|caption|comment|related"
 )
 _AUTHOR_PAGE = re.compile(
     r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter)[a-z]{0,3}(?:/|\.\w+\?|-)[^/?#]"
@@ -97,19 +104,21 @@ class _Name(NamedTuple):
 
 
 def find_authors(
-    document: Document, metadata: Metadata, start: int | None
+    document: Document, metadata: Metadata, start: int | None, end: int | None = None
 ) -> tuple[list[str], Evidence] | None:
     """Return the authors of a page that states no people: of a byline, or the site.
 
-    *start* is the row of the title, next to which a byline is searched; None: there is none.
+    *start* is the row of the title, next to which a byline is searched, *end* the first row after
+    the body, next to which an explicit one is searched; None: there is none.
     """
     confidence = CONFIDENCE["authors"]
-    if start is not None and (byline := find_byline(document, start, metadata.language)):
+    if start is not None and (byline := find_byline(document, start, metadata.language, end)):
         names, source = byline
+        sites = {name.casefold() for name in metadata.site_names}
         # Only an explicit byline of people outweighs an organisation in the metadata.
         if (
             metadata.site_authors is None
-            or _is_site(metadata)
+            or sites.issuperset(map(str.casefold, metadata.site_authors[0]))
             or (source == "byline" and " " in names[0])
         ):
             return names, Evidence(source, confidence[source])
@@ -133,22 +142,16 @@ def without_byline(document: Document, rows: Sequence[int]) -> Sequence[int]:
     return rows[size:] if names and all(map(is_person, names)) else rows
 
 
-def _is_site(metadata: Metadata) -> bool:
-    names = {name.casefold() for name in metadata.site_names}
-    authors = metadata.site_authors[0] if metadata.site_authors else []
-    return all(name.casefold() in names for name in authors)
-
-
 def find_byline(
-    document: Document, start: int, language: str | None = None
+    document: Document, start: int, language: str | None = None, end: int | None = None
 ) -> tuple[list[str], str] | None:
-    """Return the names in the byline closest to the row *start* of the title, and their source.
+    """Return the names in the byline closest to the row *start* of the title, or to *end*.
 
     The source is ``byline`` (a text that begins with "by"), ``link`` (to the page of an author) or
     ``class`` (of the element).
     """
     byline: list[_Name] = []
-    for position, name in _names(document, start, language):
+    for position, name in _names(document, start, language, end):
         is_near = bool(byline) and 0 <= position - byline[-1].position <= _MAX_GAP
         if byline and not is_near and not _is_weak(byline[0]):
             break
@@ -169,18 +172,23 @@ def _is_weak(name: _Name) -> bool:
 
 
 def _names(
-    document: Document, start: int, language: str | None
+    document: Document, start: int, language: str | None, end: int | None
 ) -> Iterator[tuple[int, _Name | None]]:
-    """Yield the positions around *start* and their marked names, those after the title first."""
+    """Yield the positions around *start* and *end* and their marked names, those after the title first."""
     rows = document.shown_rows
     middle = bisect_left(rows, start)
     positions = [
         *range(middle, min(middle + _NODES_AFTER, len(rows))),
         *range(max(0, middle - _NODES_BEFORE), middle),
     ]
+    near = len(positions)
+    if end is not None:
+        last = bisect_left(rows, end)
+        first = max(last - _NODES_AT_END, min(middle + _NODES_AFTER, len(rows)))
+        positions += range(first, min(last + _NODES_AT_END, len(rows)))
     local_by = _LOCAL_BY.get((language or "").partition("-")[0])
     after_by = after_name = False
-    for position in positions:
+    for count, position in enumerate(positions):
         text = document.text[rows[position]]
         if local_by:
             text = local_by.sub("By ", text, count=1)
@@ -190,6 +198,8 @@ def _names(
         name = None
         if not introduces and len(text) <= _MAX_TEXT:
             name = _name(document, position, text, language, after_by=after_by)
+            if count >= near and name is not None and name.source != "byline":
+                name = None  # of another story
         yield position, name
         after_by, after_name = introduces, name is not None and name.source == "byline"
 
@@ -200,10 +210,10 @@ def _name(
     """Return the marked names in a text node; with *after_by*, the text before it is "By"."""
     row = document.shown_rows[position]
     head, _, last = text.rstrip().rpartition(" ")
-    text = without_brackets(_without_date(head if head and "@" in last else text))
+    text = without_brackets(_without_date(head if head and "@" in last else text, language))
     text = _BEFORE_LABEL.sub("", text)
     is_label = BY.match(text) and _may_introduce(document, row)
-    is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text)
+    is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text) or _has_role(text)
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
@@ -218,6 +228,12 @@ def _name(
     parent = document.parent[row]
     markup = (document.tag[parent], document.attributes["class"].get(parent, ""))
     return _Name(position, source, markup, names)
+
+
+def _has_role(text: str) -> bool:
+    """Return whether *text* is a name and a role: "Ada Meyer | Senior Writer"."""
+    name, *others = _PART.split(text)
+    return " " in name and is_person(name) and any(map(is_role, others))
 
 
 def _without_dates(text: str, language: str | None) -> str:
@@ -254,13 +270,15 @@ def _may_introduce(document: Document, row: int) -> bool:
     return not before or is_dated or is_by(before)
 
 
-def _without_date(text: str) -> str:
+def _without_date(text: str, language: str | None) -> str:
     """Return the part of *text* before or after a date in it: "Ada Meyer, 1.12.2021"."""
     if not any(map(str.isdigit, text)):
         return text
     dated = AFTER_DATE.match(text)
     if dated and _is_byline(text[dated.end() :]):
-        text = text[dated.end() :]
+        before = text[: dated.end()]  # no number of a headline
+        if ":" in before or read_dates(before, language=language):
+            text = text[dated.end() :]
     parts = [part.strip() for part in _DATE_PART.split(text)]
     parts = [part for part in parts if part and not any(map(str.isdigit, part))]
     first = next((index for index, part in enumerate(parts) if _is_byline(part)), 0)
@@ -280,7 +298,7 @@ def _is_elsewhere(document: Document, row: int) -> bool:
 def _source(document: Document, row: int) -> str | None:
     classes, ids = document.attributes["class"], document.attributes["id"]
     addresses = document.attributes["href"]
-    source = None
+    source = "class" if _AUTHOR_ICON.search(classes.get(row - 1, "")) else None
     for above in islice(document.ancestors(row), _MAX_LEVELS):
         chars = document.chars(above)
         if chars > _MAX_ELEMENT:
