@@ -79,9 +79,27 @@ def test_strips_the_site_name_at_both_ends(title: str):
     assert choose(page) == (STORY, "title")
 
 
+@pytest.mark.parametrize("mark", [" ✦ ", "・", "－", " @ ", " ┃ "])
+def test_strips_the_exact_site_name_after_any_sign(mark: str):
+    head = (
+        f"<meta property=og:site_name content='River Post'><title>{STORY}{mark}River Post</title>"
+    )
+    assert choose(f"{head}<p>Text without any heading.</p>") == (STORY, "title")
+
+
 def test_keeps_other_parts_after_a_dash():
     title = "Flood - what we know so far"
     assert choose(f"<title>{title}</title><p>Text.</p>") == (title, "title")
+
+
+def test_keeps_a_place_in_the_name_of_the_host_before_a_dash():
+    title = "Post - a short history of its old office"
+    assert choose(f"<title>{title}</title><p>Text.</p>") == (title, "title")
+
+
+def test_keeps_the_words_before_and_after_ruby_together():
+    page = "<title>Post</title><h1><ruby>渡良瀬<rt>わたらせ</rt></ruby>橋の夜間運行が九月から始まる</h1>"
+    assert choose(page) == ("渡良瀬橋の夜間運行が九月から始まる", "h1")
 
 
 def test_ignores_hidden_headings():

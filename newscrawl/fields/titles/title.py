@@ -32,12 +32,13 @@ _SPACED = r"|\-‐–—―－·•⋅»«›>‹<:/\\~_‖¦∣★◆"
 SEPARATOR = re.compile(rf"\s+[{_SPACED}]+\s+|\s*[|｜ㅣ：]\s*")
 # Pre-check: a pattern that begins with the separator itself is ten times faster.
 ANY_SEPARATOR = re.compile(rf"[｜ㅣ：{_SPACED}](?:(?<=[|｜ㅣ：])|(?<=\s.)[{_SPACED}]*\s)")
-# Between a title and the name of the site only: "Post: Title", "記事-新聞".
-_AT_NAME = re.compile(r"(?<=\w)(?:[-_—–](?=\w)|:\s)")
+# Between a title and the name of the site only: "Post: Title", "記事-新聞", "Title ✦ Post".
+_AT_NAME = re.compile(r"\s?(?:_|[^\w\s,.'’\"“”!?&()…])\s?")
 # Soft hyphen, zero-width space, marks of direction, word joiner, byte order mark, embedded object;
 # the private use of icon fonts; not the joiners, which change the letters of some scripts.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060-\u2064\ue000-\uf8ff\ufeff\ufffc]")
 _LONG_WORD_END = re.compile(r"[^\W\d_]{3}[.:!?]?$")
+_RUBY = frozenset({"ruby", "rb"})
 _PERMALINK = "¶🔗 "  # signs after a heading
 _HIGH_SIMILARITY = 0.8
 # Weighted characters: names of sites and sections are mostly shorter.
@@ -137,7 +138,7 @@ def words_kept(document: Document, rows: Iterable[int]) -> list[list[int]]:
         last = groups[-1][-1] if groups else None
         if last is not None and not document.is_apart(last, row):
             before, after = document.text[last], document.text[row]
-            if not (
+            if document.tag[document.parent[last]] in _RUBY or not (
                 _LONG_WORD_END.search(before) and after[0].isalpha() and not after[0].islower()
             ):
                 groups[-1].append(row)
@@ -265,7 +266,9 @@ class SiteNames:
             before, after = title[: last.start()], title[last.end() :]
             if self._is_site_part(after) and words(before):
                 title, mark = before, last[0].strip()
-            elif self._is_site_part(title[: first.start()]) and words(title[first.end() :]):
+            elif self._is_site_part(title[: first.start()], first=True) and words(
+                title[first.end() :]
+            ):
                 title = title[first.end() :]
             elif mark == last[0].strip() and _is_section(after, before, mark):
                 title = before
@@ -279,14 +282,17 @@ class SiteNames:
                 return after.strip()
         return title.strip()
 
-    def _is_site_part(self, part: str) -> bool:
+    def _is_site_part(self, part: str, *, first: bool = False) -> bool:
         found = words(part)
         letters = "".join(found)
         if not letters or letters in self._names:
             return True
         if len(found) > MAX_SITE_WORDS or len(letters) < _MIN_SITE_LETTERS:
             return False
-        within = letters in self.host or any(letters in name for name in self._names)
+        # A town may be part of the host's name, but a site's name is most of a label.
+        labels = [label for label in self._labels if 2 * len(letters) > len(label)]
+        hosts = labels if first else [self.host]
+        within = any(letters in name for name in (*self._names, *hosts))
         return within or any(
             name in letters for name in self._names if len(name) > _MIN_SITE_LETTERS
         )
