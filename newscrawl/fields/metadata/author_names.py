@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 _BYLINE = (
-    r"(?:(?:view all |all |an? )?(?:written|posted|published|reported|reporting|words|text|story"
+    r"(?:(?:view all |all |an? |(?:this )?(?:article|story|post) (?:was )?)?(?:written|submitted|posted|published|reported|reporting|words|text|story"
     r"|articles?|created|updated|contributed|compiled|guest post|analysis|column|commentary|essay|interview|opinion|review"
     r"|(?:posted|published) on .{5,40})\s+|(?:view )?all posts\s+)?by(?:\s+|:\s*)"
     # nouns before a colon
-    r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
+    r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}(?:\(s\)|[/*:]in)?|protokoll|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
     r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författare|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
-    r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piš[eu]|napísala?|napsala?|napisa[ol]a?"
+    r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piš[eu]|napísala?|napsala?|napisa[olł]a?"
     r"|opracowała?|yazar|(?:haberi )?yazan|haber|muhabir|penulis|oleh|tác giả|người viết|bài(?: viết)?"
     r"|(?:автор(?:ка|[ыи])?|корреспондент|журналист|журналіст|текст)(?: (?:стать[ия]|статті|материала|текста))?"
     r"|müəllif|höfundur|egilea|mwandishi|shkruan|toimetaja|а[уў]т[оа]р|пиш(?:е|ува)|ავტორი|հեղինակ|συντάκτης"
@@ -26,27 +26,27 @@ _BYLINE = (
     r"|(?:بقلم|كتبه?|كتبت|الكاتب|به قلم|نوشته|نویسند(?:ه|گان)|מאת|(?:เขียน)?โดย|ผู้เขียน|द्वारा|लेखक|লেখক|লিখেছেন)\s*(?:[:：–-]\s*|\s)"
     r"|(?:[\u4e00-\u9fff]{0,6}记者|(?:[\u4e00-\u9fff]{0,5}[社報網台]|特約|責任)?記者)"
     r"(?:\s*(?:[:：・·／/=＝|]|\s)\s*|(?=[\u4e00-\u9fff]{2,4}(?:[\s、，,）)／/]|$)))"
-    r"|(?:作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글)\s*(?:[:：・·／/=＝|]|\s)\s*"
-    r"|文\s*[:：・·／/=＝|]\s*"
+    r"|(?:作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글(?:[·/]사진)?)\s*(?:[:：・·／/=＝|｜]|\s)\s*"
+    r"|文(?:\s*[:：・·／/=＝|｜]\s*|\s)"
 )
 # These words also occur inside names, but not at their start.
 _FOREIGN_BYLINE = (
     r"(?:(?:(?:[Ee]ine? \w+|(?:[Gg]ast)?[Bb]eitrag|[Kk]ommentar|[Aa]nalyse|[Kk]olumne|[Rr]eportage|[Ee]rstellt|[Gg]eschrieben|[Vv]erfasst|[Ii]nterview|[Tt]ext[eo]?|[Tt]esto|[ÉEée]crit"
-    r"|[RrPp](?:édig|ubli)é|[Ee]scrito|[Pp]ub(?:b?lica[dt]o|licerad)|[Rr]edactado|[Ss]critto|[Gg]eschreven"
-    r"|[Ss]kriv?et|[Ss]krevet|[Pp]ropos recueillis|[Uu]n article|[Dd]itulis|[Vv]iết|[Пп]убликувано) )?"
+    r"|[RrPp](?:édig|ubli)é|[Ee]scrito|[Pp]ub(?:b?lica[dt]o|licer(?:ad|et)|lisert)|[Rr]edactado|[Ss]critto|[Gg]eschreven"
+    r"|[Ss]kriv?et|[Ss]kriv[ae]n|[Aa]rticolo|[Ss]krevet|[Pp]ropos recueillis|[Uu]n article|[Dd]itulis|[Vv]iết|[Пп]убликувано) )?"
     r"(?:[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|[Dd]i|[Dd]a|[Aa]v|[Aa]f|[Oo]leh|[Γγ]ράφει (?:ο|η)|[Ττ]ου|[Ττ]ης|[Αα]πό(?: τ(?:ον?|ην?))?"
     r"|[Aa] cura di|[Bb]ởi|[Ττ]ων|[Оо]т)"
-    r"|[Aa]us [^\W\d_]+ berichte[nt]|(?:[Ss]cris|[Pp]ublicat|[Tt]exto|[Rr]eportagem) de|[Tt]eksti?|[Kk]irjoittanut|[Tt]oimittaja|[Pp]arengė|[Пп]одготовил[аи]?|[Nn]ap(?:s|ís)ala?|[Pp]iše|Írta|[Aa]utor|[Аа]втор|[Oo]prac\.)"
+    r"|[Aa]us [^\W\d_]+ berichte[nt]|(?:[Ss]cris|[Pp]ublicat|[Tt]exto|[Rr]eportagem) de|[Tt]eksti?|[Kk]irjoittanut|[Tt]oimittaja|[Jj]ournalist|[Pp]arengė|[Пп]одготовил[аи]?|[Nn]ap(?:s|ís)ala?|[Pp]iše|Írta|[Aa]utor|[Аа]втор|[Oo]prac\.)"
     r"(?::\s*|\s+)(?=[^\W\d_a-zß-ÿа-яα-ω])"
     # "Von unserer Korrespondentin Ada Meyer", "Par notre envoyé spécial ..."
-    r"|(?:[Vv]on unser\w{1,2}|(?:[Pp]ar|[Dd]e) notre|[Pp]or nuestr[oa]|[Dd]al(?:la)? nostr[oa]|[Vv]an onze|[Bb]y our)"
+    r"|(?:[Vv]on unser\w{1,2}|(?:[Pp]ar|[Dd]e) notre|[Pp]or nuestr[oa]|[Dd]al(?:la)? nostr[oa]|(?:[Vv]an|[Dd]oor) onze|[Bb]y our)"
     r"(?: [^\W\d_]+){1,3}?\s+(?=[^\W\d_a-zß-ÿ]\w+ [^\W\d_])"
 )
 BY = re.compile(f"(?i:{_BYLINE})|{_FOREIGN_BYLINE}")
 """Start of a byline."""
 
 NAME_BEFORE = re.compile(
-    r"(?:(?:(?!사진|영상)[가-힣]{1,6}\s?=\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
+    r"(?:(?:(?!사진|영상)\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\))?\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
 )
 """A byline that ends with its label: "김철수 기자"."""
 
@@ -66,7 +66,7 @@ _SEPARATOR = re.compile(
 # The sign of an author, "Ada Meyer (am)", an address, a role, and "reporter" after a name.
 _SIGN = re.compile(
     r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?"
-    r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with) [^()]*|AP|AFP|Reuters)\)|\s?[／/]\s?[\u4e00-\u9fff]{2,6}"
+    r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with) [^()]*|AP|AFP|Reuters)\)|\s?(?:[／/]\s?[\u4e00-\u9fff]{2,6}|\s[\u4e00-\u9fff]{2,3}(?:報導|报道|報道))"
     r"|\s(?:Staff|Senior|Special|Chief|Contributing)\s[\w ]{0,30}(?:Reporter|Editor|Writer|Correspondent))$"
 )
 _PLACE = re.compile(
@@ -74,11 +74,18 @@ _PLACE = re.compile(
 )
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = re.compile(
-    r"\s[-–—]{1,2}\s|[\s,|/](?i:photos?|fotos?|pictures?|bild(?:er)?|images?|video)(?:\s*:|\s(?:by|von|par|di|av|por)\s)"
-    r"|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/(?=[a-z]{2,5}$|[A-Z]{2,4}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
+    r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/(?=[a-z]{2,5}$|[A-Z]{2,4}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
 )
+CREDIT = re.compile(
+    r"(?:^|[\s,.;|/／・·–-]{1,4})(?i:photo(?:graph)?(?:s|y)?|pictures?|images?|video|fotos?|bild(?:er)?|beeld|kuvat?|zdjęci[ae]|kamera"
+    r"|фото|φωτο\w{0,9}|fotoğraf|ảnh|gambar|صور|تصوير|צילום|사진|영상|写真|撮影|摄影|攝影|编辑|編輯|责编|editor|edit(?:ed|ing)"
+    r"|(?:\w{1,12} )?(?:reviewed|checked)|(?:sponsor|power|host|present|translat|illustrat)ed)"
+    r"\s{0,2}(?:[:：/／|｜]|(?<=\w)\s(?=(?:by|von|par|di|av|por)\s)|(?<=[^\x00-\u02ff])\s|(?<=[^\x00-\u02ff])$)"
+)
+"""Start of a credit of others than the authors: "Photos by", "编辑：", after a name or alone."""
+_TOWN_BEFORE = re.compile(r"^\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\)|\s?(?=[가-힣]))")
 _QUOTES = re.compile(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
-_BRACKETS = re.compile(r"[(（\[【](.+)[)）\]】]\s*=?")
+_BRACKETS = re.compile(r"[(（\[【〔](.+)[)）\]】〕]\s*=?")
 AFTER_DATE = re.compile(r".{0,40}\d[^\W_]{0,20}+[.,]?\s+")
 """A text up to its last number."""
 MAX_DATE = 40
@@ -93,7 +100,7 @@ _NOBODY = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"(?:edit(?:ing|ed)|translated|illustrat(?:ed|ions?)|photo(?:graph)?s?|view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified)\b",
+    r"(?:view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified)\b",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -228,13 +235,13 @@ def _names(text: str) -> Iterator[str]:
     while byline := BY.match(text):
         text, is_byline = text[byline.end() :], True
     if is_byline:
-        text = _PLACE.sub("", text.rpartition("=")[2].strip() or text.strip("= "))
+        text = CREDIT.split(_PLACE.sub("", _TOWN_BEFORE.sub("", text.strip("= "))), maxsplit=1)[0]
         name = _AFTER_NAME.split(text, maxsplit=1)[0]
         text = name if " " in name else text
     for part in _SEPARATOR.split(text):
         for listed in _split_at_commas(_SIGN.sub("", part.strip())):
             for name in _split_at_blanks(listed):
-                yield _SIGN.sub("", " ".join(name.strip(" ,;:-–—|").rstrip(" /").split()))
+                yield _SIGN.sub("", " ".join(name.strip(" ,;:-–—|»").rstrip(" /").split()))
 
 
 def is_role(text: str) -> bool:

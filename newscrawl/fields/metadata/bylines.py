@@ -14,6 +14,7 @@ from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.metadata.author_names import (
     AFTER_DATE,
     BY,
+    CREDIT,
     MAX_DATE,
     NAME_BEFORE,
     clean_names,
@@ -61,9 +62,6 @@ _WORDS_BEFORE = re.compile(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 _LABEL = re.compile(
     r"[^:：|,]{2,25}[:：]\s*(?=\S)|(?:[^\W\d_]+\s){1,3}(?:[Bb]y|[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|av|af|[Oo]leh)\s+(?=[^\W\d_a-zß-ÿ])"
 )
-_PICTURE = re.compile(
-    r"фото|φωτο|사진|写真|撮影|摄影|攝影|صور|editor|编辑|編輯|edi[tç]|перев|trad|transl"
-)
 _BEFORE_LABEL = re.compile(r"^[^：]{2,8}：[^：]{2,12}\s(?=(?:作者|记者|記者|文|撰文)[:：])")
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 # In lower case: case-insensitive patterns are five times slower.
@@ -85,7 +83,7 @@ _PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 # "By", which is part of names in other languages.
 _LOCAL_BY = {
-    language: re.compile(rf"^\s*{word}\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
+    language: re.compile(rf"^\s*(?i:{word})\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
     for language, word in {
         "af": "Deur", "ca": "Per", "fil": "Ni", "ga": "Le", "ro": "De", "sq": "Nga", "sw": "Na",
         "tl": "Ni", "vi": "Theo",
@@ -244,11 +242,9 @@ def _without_dates(text: str, language: str | None) -> str:
 
 
 def _without_label(text: str) -> str:
-    """Return *text* without a label of any language before a name; "" if others than authors follow."""
+    """Return *text* without a label of any language before a name."""
     label = _LABEL.match(text)
-    if label and (label_of(label[0]) == "other" or _PICTURE.search(label[0].lower())):
-        return ""
-    return text[label.end() :] if label else text
+    return text[label.end() :] if label and not CREDIT.match(text) else text
 
 
 def _is_date_word(name: str, text: str, *, is_marked: bool) -> bool:
