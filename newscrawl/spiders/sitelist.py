@@ -184,7 +184,7 @@ class SitelistSpider(Spider):
         if self.politeness:
             plan.count_extra_requests(self.politeness.extra[plan.site.key])
         for ticket, target in plan.next_targets():
-            headers = conditional_headers(target.history)
+            headers, url = conditional_headers(target.history), plan.current_url(target)
             meta = {
                 PLANNED: True,
                 "newscrawl_site": plan.site.key,
@@ -193,7 +193,7 @@ class SitelistSpider(Spider):
                 "newscrawl_hints": target.hints,  # for WARC archives
                 "dont_obey_robotstxt": target.role == "robots",
                 "depth_reset": True,  # the depth is that of the target
-                "verbatim_url": target.url.isascii(),
+                "verbatim_url": url.isascii(),
             }
             if headers:
                 meta["handle_httpstatus_list"] = [304]
@@ -202,7 +202,7 @@ class SitelistSpider(Spider):
             if target.role != "article":
                 meta[META] = False  # no style sheets
             yield Request(
-                target.url,
+                url,
                 callback=self.parse,
                 errback=self.errback,
                 headers=headers,
@@ -219,6 +219,7 @@ class SitelistSpider(Spider):
         target = plan.in_flight.get(ticket)
         item = None
         if target is not None:
+            plan.record_origin(target, response.url)
             try:
                 item = await self._on_response(plan, target, response)
             except WorkerError as error:

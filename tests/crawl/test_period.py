@@ -76,7 +76,7 @@ def crawl_month(folder: Path, web: DirectWeb, **settings: object) -> Crawl:
         ("/post-sitemap_{year}{month}.xml", "pages", False, 1),
         ("/{year}/{month}/sitemap.xml", "all", True, 1),
         ("/sitemap-{number}.xml", "all", False, 5),
-        ("/sitemap-{number}.xml", "pages", True, 36),
+        ("/sitemap-{number}.xml", "pages", True, 9),
         ("/sitemap-{number}.xml", "none", True, 9),
     ],
 )

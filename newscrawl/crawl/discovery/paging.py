@@ -74,7 +74,7 @@ class ListingPages:
 
 @dataclass(slots=True)
 class SitemapSeries:
-    """Sitemaps without dates whose names differ in a number: their articles are in order of time."""
+    """Sitemaps whose names differ in numbers only: their articles are in order of time."""
 
     #: by page key, in the order of the index
     targets: dict[str, Target] = field(default_factory=dict)

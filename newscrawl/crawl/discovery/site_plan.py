@@ -44,8 +44,8 @@ MIN_AFTER = 20
 """Articles changed after the period that are requested in any case."""
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
-MAX_BARREN_SITEMAPS = 3
-"""Sitemaps changed after the period that are read in vain once its articles have been found."""
+MIN_REDIRECTS = 2
+"""Redirects to another host or scheme after which its addresses are requested there at once."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
 """Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
 
@@ -118,6 +118,8 @@ class SitePlan:
         self._failing: list[Target] = []
         #: sources that no previous crawl has found, to be stored
         self.new_sources: list[Target] = []
+        #: final schemes and hosts by those of the targets
+        self._origins: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._extra_requests = 0
         self._tickets = count(1)
         self._requests = 0
@@ -132,13 +134,11 @@ class SitePlan:
         self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
         #: requests of articles within the period, and of those that were changed after it
         self._within = self._after = 0
-        #: sitemaps changed after the period that were read since one had articles of the period
-        self._barren = 0
         #: articles not requested, since they were changed after the period
         self.outside = 0
         #: candidates without a date, if a period was asked for
         self.undated = 0
-        #: sitemaps without dates by their names without numbers, if a period was asked for
+        #: sitemaps by their names without numbers, if a period with an end was asked for
         self._series: defaultdict[str, SitemapSeries] = defaultdict(SitemapSeries)
         #: listings and page numbers by page key, the first pages excepted
         self._pages: dict[str, tuple[ListingPages, int]] = {}
@@ -187,6 +187,20 @@ class SitePlan:
         if domain not in self.domains:
             self.domains.add(domain)
             self._add_listed("robots", urljoin(url, "/robots.txt"))
+
+    def record_origin(self, target: Target, url: str) -> None:
+        """Record the final *url* of *target*, by scheme and host if only these have changed."""
+        before, after = urlsplit(target.url), urlsplit(url)
+        if before[2:4] == after[2:4] and self.is_own_url(url):
+            self._origins[before[:2]][after[:2]] += 1
+
+    def current_url(self, target: Target) -> str:
+        """Return the URL of *target* at the scheme and host to which its site redirects pages."""
+        before = urlsplit(target.url)[:2]
+        origins = self._origins[before]
+        if target.role == "robots" or len(origins) != 1 or sum(origins.values()) < MIN_REDIRECTS:
+            return target.url
+        return target.url.replace("://".join(before), "://".join(next(iter(origins))), 1)
 
     def is_own_url(self, url: str) -> bool:
         """Return True if *url* belongs to this site."""
@@ -250,7 +264,7 @@ class SitePlan:
             self._listed.insert(0 if target.role == "sitemap" else sitemaps, target)
         elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
-            if target.timestamp is None and self.period.until is not None:
+            if self.period.until is not None:
                 self._series[_series_name(target)].targets[target.key] = target
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
@@ -365,8 +379,6 @@ class SitePlan:
     def _push(self, target: Target) -> None:
         (self._revisits if target.is_revisit else self._articles).push(target)
         self.undated += target.timestamp is None and self.period.until is not None
-        if target.timestamp is not None and not self.period.is_after(target.timestamp):
-            self._barren = 0
 
     def release_parts(self, joined: Container[str]) -> tuple[int, list[tuple[str, str]]]:
         """Add the pages that may be further pages of stories, now that these have been read.
@@ -494,11 +506,10 @@ class SitePlan:
             return None
         if not self._needs_sitemap():
             return self._next_page()
-        self._barren += self._within_found
         target = self._sitemaps.pop()
-        if target.timestamp is None and (found := self._series[_series_name(target)].next_target()):
-            target = found
-            self.record_place(target, "undated")
+        if self._may_be_elsewhere(target):
+            target = self._series[_series_name(target)].next_target() or target
+        self.record_place(target, "undated")
         return target
 
     def _waits(self, target: Target) -> bool:
@@ -559,21 +570,19 @@ class SitePlan:
         first, section = self._articles.peek().timestamp, self._sections.peek().timestamp
         return first is None and section is not None and not self.period.is_after(section)
 
-    @property
-    def _within_found(self) -> bool:
-        """True if articles of a period that has an end have been found."""
-        if self.period.until is None:
-            return False
-        first = self._articles.peek().timestamp if self._articles else None
-        return bool(self._within) or not (first is None or self.period.is_after(first))
-
     def record_place(self, sitemap: Target, place: Place) -> None:
         """Record when the articles of *sitemap* were published."""
         self._series[_series_name(sitemap)].places[sitemap.key] = place
 
+    def _may_be_elsewhere(self, sitemap: Target) -> bool:
+        """Return whether the time of *sitemap*, if it has one, says little of its articles."""
+        is_late = sitemap.timestamp is None or self.period.is_after(sitemap.timestamp)
+        return self.period.until is not None and is_late
+
     def _is_covered(self, sitemap: Target) -> bool:
-        series = self._series.get(_series_name(sitemap)) if sitemap.timestamp is None else None
-        return series is not None and series.next_target() is None
+        series = self._series[_series_name(sitemap)]
+        is_known = self._may_be_elsewhere(sitemap) and series.next_target() is None
+        return sitemap.key in series.places or is_known
 
     def _needs_sitemap(self) -> bool:
         """Return True if the next sitemap may list articles that precede the candidates."""
@@ -583,8 +592,6 @@ class SitePlan:
         if not self._sitemaps or not self._within_budget("sitemap") or missing <= 0:
             return False
         target = self._sitemaps.peek()
-        if self.period.is_after(target.timestamp) and self._barren >= MAX_BARREN_SITEMAPS:
-            return False
         if len(self._articles) < missing:
             return True
         rank = self.period.rank(target.timestamp)

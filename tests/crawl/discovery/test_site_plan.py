@@ -70,6 +70,37 @@ def test_restores_the_domain_of_a_redirected_site():
     assert again.is_own_url("http://moved.example/1")
 
 
+def test_requests_pages_at_the_host_that_a_site_redirects_to():
+    site, moved = frontier(), "https://www.site.example"
+    robots, home, one, two = (
+        Target(role, f"{HOME}{path}")
+        for role, path in (
+            ("robots", "robots.txt"),
+            ("section", ""),
+            ("article", "1"),
+            ("feed", "2"),
+        )
+    )
+    site.record_origin(home, f"{moved}/")
+    site.record_origin(one, f"{moved}/other")
+    assert site.current_url(two) == f"{HOME}2"
+    site.record_origin(one, f"{moved}/1")
+    assert [site.current_url(target) for target in (two, robots)] == [f"{moved}/2", robots.url]
+    site.record_origin(two, two.url)
+    assert site.current_url(one) == one.url
+
+
+def test_errors_of_the_server_are_no_answer():
+    site = frontier()
+    robots, home = fetch(site)
+    site.add_article(entry("/story"))
+    site.record_failure(home, "http_503")
+    assert site.skip_reason == "unreachable"
+    assert list(site.next_targets()) == []
+    site.record_read(robots)
+    assert site.skip_reason == "over_budget"
+
+
 def test_feed_turns_a_section_into_an_article():
     """Once, even if it was read as a section; a link of a page or sitemap does not suffice."""
     site = frontier()
