@@ -8,25 +8,19 @@ below a short article.
 from __future__ import annotations
 
 from array import array
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import FEATURES
-from newscrawl.compiled import LazyModule, compiled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from newscrawl.ensemble.ensemble import Columns
-
-    Floats = NDArray[np.float64]
-else:
-    np = LazyModule("numpy")
 
 # Distance to another block, and number of blocks on each side.
 _NEIGHBOURS = {f"probability{shift:+d}": shift for shift in (-3, -2, -1, 1, 2, 3)}
+_MAX_SHIFT = max(_NEIGHBOURS.values())
 _WINDOWS = {f"window_{reach}": reach for reach in (2, 5, 12)}
 # Blocks with equal values of these features form a group.
 _GROUPS = {
@@ -43,9 +37,6 @@ CONTEXT_FEATURES = (
 """Features of the second pass: those of the first, then of the context, in the model's order."""
 
 
-@compiled(
-    "newscrawl.body._context_features", neighbours=_NEIGHBOURS, windows=_WINDOWS, groups=_GROUPS
-)
 def context_columns(
     features: Columns,
     probabilities: list[float],
@@ -60,54 +51,58 @@ def context_columns(
     """
     if not probabilities:
         return {}
-    probability, size = np.array(probabilities), np.array(chars)
-    mass = probability * size
-    mass_before, chars_before = (np.concatenate(((0.0,), it.cumsum())) for it in (mass, size))
+    count = len(probabilities)
+    mass = [probability * size for probability, size in zip(probabilities, chars, strict=True)]
+    mass_before = list(accumulate(mass, initial=0.0))
+    chars_before = list(accumulate(chars, initial=0.0))
     whole, total = mass_before[-1] or 1.0, chars_before[-1] or 1.0
+    beyond = [-1.0] * _MAX_SHIFT
+    padded = array("d", (*beyond, *probabilities, *beyond))
     columns = {
-        "probability": probability,
-        **{name: _shifted(probability, shift) for name, shift in _NEIGHBOURS.items()},
-        **{name: _windowed(mass_before, chars_before, by) for name, by in _WINDOWS.items()},
-        "expected_f1": np.full_like(mass, expected_f1),
-        "cut": np.full_like(mass, cut),
-        "above_cut": probability - cut,
-        "level": np.full_like(mass, mass_before[-1] / total),
-        "earlier": mass_before[:-1] / whole,
-        "best": np.full_like(mass, probability.max()),
+        "probability": array("d", probabilities),
+        "above_cut": array("d", [probability - cut for probability in probabilities]),
+        "earlier": array("d", [before / whole for before in mass_before[:-1]]),
     }
+    for name, shift in _NEIGHBOURS.items():
+        columns[name] = padded[_MAX_SHIFT + shift : _MAX_SHIFT + shift + count]
+    for name, reach in _WINDOWS.items():
+        columns[name] = _window_means(mass_before, chars_before, reach)
     for name, keys in _GROUPS.items():
-        group = _groups([features[key] for key in keys])
-        masses, sizes = np.bincount(group, mass), np.bincount(group, size)
-        best = np.zeros(len(masses))
-        np.maximum.at(best, group, probability)
-        columns[f"{name}_probability"] = (masses / np.where(sizes, sizes, 1.0))[group]
-        columns[f"{name}_best"] = best[group]
-        columns[f"{name}_share"] = sizes[group] / total
-    return {name: array("d", column.tolist()) for name, column in columns.items()}
+        sums: dict[tuple[float, ...], list[float]] = {}
+        blocks = zip(*map(features.__getitem__, keys), strict=True)
+        groups = [sums.setdefault(key, [0.0, 0.0, 0.0]) for key in blocks]
+        for group, own, size, probability in zip(groups, mass, chars, probabilities, strict=True):
+            group[0] += own
+            group[1] += size
+            if probability > group[2]:  # noqa: PLR1730  # max() is slower
+                group[2] = probability
+        columns[f"{name}_probability"] = array(
+            "d", [own / (size or 1.0) for own, size, _ in groups]
+        )
+        columns[f"{name}_best"] = array("d", [best for _, _, best in groups])
+        columns[f"{name}_share"] = array("d", [size / total for _, size, _ in groups])
+    for name, value in (
+        ("expected_f1", expected_f1),
+        ("cut", cut),
+        ("best", max(probabilities)),
+        ("level", mass_before[-1] / total),
+    ):
+        columns[name] = array("d", [value]) * count
+    return columns
 
 
-def _shifted(column: Floats, shift: int) -> Floats:
-    """Return the column shifted by *shift* places, padded with -1."""
-    shifted = np.full(len(column), -1.0)
-    if shift < 0:
-        shifted[-shift:] = column[:shift]
-    else:
-        shifted[: max(len(column) - shift, 0)] = column[shift:]
-    return shifted
-
-
-def _windowed(mass: Floats, chars: Floats, reach: int) -> Floats:
+def _window_means(
+    mass_before: Sequence[float], chars_before: Sequence[float], reach: int
+) -> array[float]:
     """Return the mean probability of a character up to *reach* blocks away, from prefix sums."""
-    count = len(mass) - 1
-    places = np.arange(count)
-    first, end = np.maximum(places - reach, 0), np.minimum(places + reach + 1, count)
-    size = chars[end] - chars[first]
-    size[size == 0] = 1.0
-    windowed: Floats = (mass[end] - mass[first]) / size
-    return windowed
-
-
-def _groups(keys: Sequence[Sequence[float]]) -> NDArray[np.intp]:
-    """Return the number of the group of each block: blocks with equal *keys*."""
-    numbers: dict[tuple[float, ...], int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in zip(*keys, strict=True)])
+    count = len(mass_before) - 1
+    firsts = (*[0] * min(reach, count), *range(count - reach))
+    ends = (*range(reach + 1, count), *[count] * min(reach + 1, count))
+    return array(
+        "d",
+        [
+            (mass_before[end] - mass_before[first])
+            / (chars_before[end] - chars_before[first] or 1.0)
+            for first, end in zip(firsts, ends, strict=True)
+        ],
+    )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, block_texts, context_features, coreex
+from newscrawl.body import block_features, block_texts, coreex
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTIONS = (
-    block_features.feature_columns, context_features.context_columns,
+    block_features.feature_columns,
     coreex.content_children, coreex.count_rows, coreex.find_main_content_node,
 )  # fmt: skip
 if not all(map(is_compiled, FUNCTIONS)):
@@ -60,12 +60,7 @@ def assert_equal_features(document: Document) -> None:
         (len(document) // 2, "x"),
     ):
         arguments = (document, found.owner, found.rows, votes, heading, texts, description)
-        columns = assert_equal_in_python(block_features.feature_columns, *arguments)
-    chars = found.chars(document, range(len(found)))
-    probabilities = [(place * 37 % 101) / 101 for place in range(len(found))]
-    for probability in (probabilities, [0.0] * len(found)):
-        context = (columns, probability, chars, 0.7, 0.3)
-        assert_equal_in_python(context_features.context_columns, *context)
+        assert_equal_in_python(block_features.feature_columns, *arguments)
 
 
 TAGS = st.sampled_from([
