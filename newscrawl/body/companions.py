@@ -62,7 +62,7 @@ _MIN_LINK_SHARE = 0.9
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
 _CLAIM = re.compile(
     r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
-    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權]所有|無断転載|무단 ?전재"
+    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|(?:不得|禁止)转载|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
     r"|may not be (?:published|reproduced|copied)",
     re.IGNORECASE,
 )

@@ -174,16 +174,13 @@ def _other_stories(document: Document, heading: int | None) -> int | None:
     if story == heading or any(document.tag[row] in _PARTS_OF_STORY for row in others):
         return None
     title = frozenset(words(document.title))
-    is_other = all(
-        not document.link_chars(row) and not title.issuperset(words(document.subtree_text(row)))
-        for row in others.values()
-    )
-    begin_so = all(
+    are_stories = all(
         document.chars_before[row] - document.chars_before[top] <= _MAX_BEFORE_HEADING
         and prose(document, row, document.end[top]) >= MIN_LEAD_CHARS
+        and (row == heading or not title.issuperset(words(document.subtree_text(row))))
         for top, row in ((story, heading), *others.items())
     )
-    return min(others) if is_other and begin_so else None
+    return min(others) if are_stories else None
 
 
 def _article_around(document: Document, heading: int) -> int | None:
