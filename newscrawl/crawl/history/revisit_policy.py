@@ -29,15 +29,13 @@ LONG_PAUSE: Final = 1.5 * DAY
 """Time in seconds between two polls after which the entries of a source do not tell its rate."""
 MIN_RATE_MEMORY: Final = 3 * HOUR
 """The same for a new source, whose first rate is an estimate."""
-SHARED_CREDIT: Final = 0.02
-"""Credit of a source for a new article that another one has listed before."""
 MIN_CREDIT: Final = 1
 REDUNDANT_CREDIT: Final = 0.1
 """Credit of the first poll of a page whose first entry another source has listed before."""
 REDUNDANT_ARTICLES: Final = 8
 """Articles that others have listed before which reduce a rate to a third, if a poll has no others."""
 REDUNDANT_RATE: Final = 2 * WAITING_TIME / (HOUR * 6) ** 2
-"""Rate below which such articles do not reduce it: a feed may stop, so that the page is needed."""
+"""Rate below which they do not reduce that of a listed page, as feeds may stop; others: a quarter."""
 ACTIVE_CREDIT: Final = 12
 """Minimum credit of the first poll of a source, and of one with new articles."""
 RETIRED_RATE: Final = 1e-14 / HOUR
@@ -83,13 +81,20 @@ class RevisitPolicy:
     max_tries: int = 5
 
     def source_rate(
-        self, rate: float | None, credit: float, *, elapsed: float, known: float, shared: int = 0
+        self,
+        rate: float | None,
+        credit: float,
+        *,
+        elapsed: float,
+        known: float,
+        shared: int = 0,
+        is_start: bool = True,
     ) -> float:
         """Return the articles per second of a source after a poll that found *credit* of them.
 
         *rate*: the one before, None at the first poll; *elapsed*, *known*: seconds since the last
         poll and since the first; *shared*: new articles of a poll without others that another source
-        has listed before. A long pause, or one by a wrong clock, does not reduce the rate.
+        has listed before; *is_start*: named by the site list. A long pause, or one by a wrong clock, does not reduce the rate.
         """
         if rate is None or not elapsed:
             return rate or credit / DAY
@@ -97,7 +102,8 @@ class RevisitPolicy:
             return max(rate, credit / elapsed)
         keep = exp(-elapsed / max(MIN_RATE_MEMORY, min(RATE_MEMORY, known)))
         rate = keep * rate + (1 - keep) * credit / elapsed
-        return max(rate * exp(-shared / REDUNDANT_ARTICLES), min(rate, REDUNDANT_RATE))
+        least = REDUNDANT_RATE if is_start else REDUNDANT_RATE / 4
+        return max(rate * exp(-shared / REDUNDANT_ARTICLES), min(rate, least))
 
     def first_credit(self, new: int, recent: int | None, *, is_start: bool) -> float:
         """Return the articles a day of a source that was read for the first time.

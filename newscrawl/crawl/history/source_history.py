@@ -12,7 +12,7 @@ from newscrawl.crawl.discovery.target import KnownSource
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.conditional_requests import cache_time, validators
-from newscrawl.crawl.history.revisit_policy import REDUNDANT_CREDIT, SHARED_CREDIT, due_at
+from newscrawl.crawl.history.revisit_policy import REDUNDANT_CREDIT, due_at
 from newscrawl.crawl.history.schema import SourceRow
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class SourceHistory:
         poll. A source has rolled over if all its entries are new: there may have been others.
         """
         new, listed = len(entries.new), len(entries.due) + len(entries.known)
-        credit = new + len(entries.signals) + SHARED_CREDIT * entries.shared
+        credit: float = new + len(entries.signals)
         elapsed = self._elapsed(target)
         turnover = inf
         if elapsed is None:
@@ -197,6 +197,7 @@ class SourceHistory:
             elapsed=self._elapsed(target) or 0.0,
             known=self._elapsed(target, "first_seen") or 0.0,
             shared=shared,
+            is_start=target.is_start,
         )
         wait = max(pause.seconds, cache_time(response))
         interval = policy.after_poll(
