@@ -182,6 +182,7 @@ def test_hostile_bylines_take_linear_time(unit: str):
         ("Submitted by Ada Meyer on Mon, 05/03/2021 - 10:30", ["Ada Meyer"]),
         ("This article was written by Ada Meyer", ["Ada Meyer"]),
         ("Napisał: Jan Lis", ["Jan Lis"]),
+        ("Monday May 3, 2021 10:05 am PDT by Ada Meyer", ["Ada Meyer"]),
         ("<i class='fa fa-user'></i> Ada Meyer", ["Ada Meyer"]),
         ("How Ports Save 50% On Cranes By Playing Chess", []),
     ],

@@ -198,7 +198,8 @@ class _TextReader(NamedTuple):
         above = islice(self.document.ancestors(row), _MAX_LEVELS)
         sizes = ((it, self.document.chars(it)) for it in above)
         whole = next((it for it, size in sizes if len(text) < size <= _MAX_WORDS_LENGTH), None)
-        return text if whole is None else self.document.shown_text(whole)
+        rows = (row,) if whole is None else self.document.text_nodes(whole)
+        return " ".join(map(self.document.text.__getitem__, rows))
 
     def _follows_teaser(self, position: int, distance: int) -> bool:
         """Return whether the text before the date is a long link after the title."""

@@ -260,7 +260,7 @@ class _MonthContext:
         """Return the next number and its index, past fillers, separators and the same month."""
         if index is None:
             return None, None
-        origin = self._tokens[index]
+        origin, closed = self._tokens[index], False
         for _ in range(_MAX_TOKENS_BETWEEN):
             index += step
             if not 0 <= index < len(self._tokens):
@@ -269,6 +269,10 @@ class _MonthContext:
             between = token.start - origin.end if step > 0 else origin.start - token.end
             if between > _MAX_CHARACTERS_BETWEEN:
                 break
+            mark = self._folded[token.start]
+            if step < 0 and mark == "(" and not closed:  # "No. 5 (May 2024)"
+                break
+            closed = closed or mark == ")"
             if token.kind in "nyd":
                 return token, index
             # Two names of the same month may follow each other: "نيسان / أبريل".

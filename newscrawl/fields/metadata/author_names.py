@@ -86,7 +86,9 @@ CREDIT = re.compile(
 _TOWN_BEFORE = re.compile(r"^\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\)|\s?(?=[가-힣]))")
 _QUOTES = re.compile(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
 _BRACKETS = re.compile(r"[(（\[【〔](.+)[)）\]】〕]\s*=?")
-AFTER_DATE = re.compile(r".{0,40}\d[^\W_]{0,20}+[.,]?\s+")
+AFTER_DATE = re.compile(
+    r".{0,40}\d[^\W_]{0,20}+(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s[A-Z]{2,4}\b)?[.,]?\s+"
+)
 """A text up to its last number."""
 MAX_DATE = 40
 """Characters of a date before the label of a byline."""

@@ -209,7 +209,7 @@ def _name(
     row = document.shown_rows[position]
     head, _, last = text.rstrip().rpartition(" ")
     text = without_brackets(_without_date(head if head and "@" in last else text, language))
-    text = _BEFORE_LABEL.sub("", text)
+    text = _BEFORE_LABEL.sub("", text) if "：" in text else text
     is_label = BY.match(text) and _may_introduce(document, row)
     is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text) or _has_role(text)
     source = "byline" if is_byline else _source(document, row)
@@ -231,7 +231,7 @@ def _name(
 def _has_role(text: str) -> bool:
     """Return whether *text* is a name and a role: "Ada Meyer | Senior Writer"."""
     name, *others = _PART.split(text)
-    return " " in name and is_person(name) and any(map(is_role, others))
+    return any(map(is_role, others)) and " " in name and is_person(name)
 
 
 def _without_dates(text: str, language: str | None) -> str:

@@ -69,6 +69,7 @@ PUBLISHED_META = (
     "analyticsattributes.articledate", "release_date", "dc.date.issued", "dcterms.issued",
     "dcterms.date.issued", "dc.issued", "dc.date.created", "dcterms.created", "dc.created",
     "datecreated", "article.created", "created", "apub:time", "og:regdate", "regdate",
+    "weibo: article:create_at", "citation_date", "citation_online_date", "pdate", "timestamp",
 )  # fmt: skip
 """Names of meta elements with the publication date, the most specific first.
 

@@ -38,7 +38,7 @@ SITE_META = ("og:site_name", "application-name", "dc.publisher", "dcterms.publis
 
 # Between the name of a site and its slogan, or the title of a page and the site.
 _PARTS = re.compile(r"\s+[|·•:»–—-]+\s+|:\s+")
-_SEPARATORS = (",", ";", "|", "、", "，")
+_SEPARATORS = (",", ";", "|", "、", "，", "،")
 # "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
 _MACHINE_TAG = re.compile(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
 # Elements of links to tags, parents and sections, by one of their classes, with parts that these have.
