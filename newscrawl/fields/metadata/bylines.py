@@ -56,7 +56,6 @@ _MAX_SIGN = 5
 _DATE_PART = re.compile(
     r"[|,·•]|\s[-–—]\s|(?<=[\u4e00-\u9fff가-힣])\s(?=\d)|\s(?=(?:on|am|vom|le|el|em|il|op|den)\s.{0,20}\d)"
 )
-_PART = re.compile(r"\s?[|·•]\s?")
 _WORDS_BEFORE = re.compile(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 # "Analysis by Ada Meyer", "Müəllif: Aysel Əliyeva", in an element of an author.
 _LABEL = re.compile(
@@ -230,7 +229,7 @@ def _name(
 
 def _has_role(text: str) -> bool:
     """Return whether *text* is a name and a role: "Ada Meyer | Senior Writer"."""
-    name, *others = _PART.split(text)
+    name, *others = map(str.strip, text.split("|"))
     return any(map(is_role, others)) and " " in name and is_person(name)
 
 
