@@ -2,4 +2,5 @@
 
 from newscrawl.cli import start
 
-start()
+if __name__ == "__main__":
+    start()
