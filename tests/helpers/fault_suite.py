@@ -232,7 +232,9 @@ def crawl_problems(run: Run) -> list[str]:
         problems.append("a request was lost")
     if cells := formula_cells(run.folder / "a.csv"):
         problems.append(f"formulas: {cells[:3]}")
-    counts = Counter((row.url, row.role) for row in run.recorded)
+    # A source that has never answered is requested again by a crawl that resumes.
+    known = (row for row in run.recorded if not (run.killed and row.outcome.startswith("failed/")))
+    counts = Counter((row.url, row.role) for row in known)
     return problems + [f"two outcomes: {url}" for (url, _), count in counts.items() if count > 1]
 
 
