@@ -9,6 +9,7 @@ import html
 import json
 import re
 from functools import lru_cache
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -45,6 +46,10 @@ _MAX_START = 4000  # characters of HTML that are compared with a description
 _PARENTS = 4
 _MAX_REST, _MIN_WHOLE = 0.15, 0.8
 _SEARCHED = 24
+_SHINGLE, _MIN_SHARED = (
+    4,
+    0.5,
+)  # weighted letters, and share of those of a name in a text that tells it
 
 # Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js, Gutenberg,
 # htmlparser2, Portable Text, ProseMirror and Slate.
@@ -73,6 +78,8 @@ _TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _SEPARATOR = re.compile(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
 _SHORTCODE = re.compile(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
 _CODE = re.compile(r"[{}<>=;\\|]")
+_MAX_WORD = 100
+_BASE64_SIGNS = str.maketrans("", "", "+/=_-")
 _MAX_CODE_SHARE = 0.02
 _SENTENCE_END = re.compile(r"[.!?…:。！？।؟][\"'”’»」)]*$")
 # Text that is never escaped in JSON.
@@ -131,8 +138,8 @@ def find_embedded_article(
         if (continues or shown <= MAX_OTHER_CHARS) and (agreement, size) > best_score:
             best, best_score = text, (agreement, size)
     if best is None and shown <= MAX_OTHER_CHARS:
-        texts = (_DataReader(page).article_text(text) for text in written_texts(document))
-        best = max(texts, key=weighted_length, default="")
+        texts = map(_DataReader(page).article_text, written_texts(document))
+        best = max(filter(page.is_told_by, texts), key=weighted_length, default="")
         return (
             best if weighted_length(best) >= max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown) else None
         )
@@ -163,6 +170,16 @@ class _PageTexts(NamedTuple):
     descriptions: list[str]
     paths: list[str]
 
+    def is_told_by(self, text: str) -> bool:
+        """Return whether sentences have most of what a headline, a description or an address says."""
+        slugs = [_key(path.rpartition("/")[2]) for path in self.paths]
+        key = _key(text)
+        return _SENTENCE_END.search(text) is not None and any(
+            fmean(part in key for part in _shingles(name)) >= _MIN_SHARED
+            for name in (*self.headlines, *self.descriptions, *slugs)
+            if len(name) >= _MIN_HEADLINE
+        )
+
 
 def _search_string(text: str) -> str:
     return max(_UNESCAPED.findall(text), key=len, default="")
@@ -178,6 +195,11 @@ def _forms(texts: Iterable[str], *, encoded: bool) -> frozenset[str]:
 
 def _key(text: str) -> str:
     return "".join(words(text))
+
+
+def _shingles(key: str) -> list[str]:
+    size = round(_SHINGLE / _weight(key))
+    return [key[place : place + size] for place in range(len(key) - size + 1)]
 
 
 def _path(url: str) -> str:
@@ -270,7 +292,7 @@ class _DataReader:
         paragraphs = [text for part in parts if (text := _plain(self._text(part)))]
         text = "\n\n".join(paragraphs)
         is_code = text.startswith('{"') or len(_CODE.findall(text)) > _MAX_CODE_SHARE * len(text)
-        return "" if is_code else text
+        return "" if is_code or any(map(_is_encoded, text.split())) else text
 
     def _text(self, value: Any, depth: int = _MAX_DEPTH) -> str:
         """Return the text of a rich text value: a string, an object or a list of either."""
@@ -295,6 +317,10 @@ class _DataReader:
             if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
                 return text
         return max((part for part in value.values() if _is_sentence(part)), key=len, default="")
+
+
+def _is_encoded(word: str) -> bool:
+    return len(word) > _MAX_WORD and word.isascii() and word.translate(_BASE64_SIGNS).isalnum()
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
@@ -129,8 +130,9 @@ ENDLESS = (
 
 
 def acting_page(number: int, script: str) -> Answer:
-    """Return a page that shows its story before it runs *script*."""
-    show = f"document.body.innerHTML = {shown(number)!r};"
+    """Return a page that shows its story, which only a browser can read, before it runs *script*."""
+    story_bytes = f"Uint8Array.from(atob('{b64encode(shown(number).encode()).decode()}'), c => c.charCodeAt(0))"
+    show = f"document.body.innerHTML = new TextDecoder().decode({story_bytes});"
     return html(
         f"<body><div id=root></div><script>{show} setTimeout(() => {{ {script} }});</script>"
     )

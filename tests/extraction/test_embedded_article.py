@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from typing import Any
 from urllib.parse import quote
 
@@ -225,3 +226,20 @@ def test_keeps_a_short_complete_story():
     ]
     html = page({"all": stories, "story": {"title": TITLE, "parts": stories[:4]}}, shown=4)
     assert extract(html).body.split("\n\n") == list(STORY[:4])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<p>We use cookies to offer you a better experience and to analyse the traffic.</p>" * 8,
+        b64encode(
+            b"<p>The storm has hit the coast, and all the ferries stay in port.</p>" * 20
+        ).decode(),
+    ],
+)
+def test_writes_of_scripts_that_do_not_tell_the_story(written: str) -> None:
+    page = (
+        "<title>Storm hits the coast of Melby</title><div id=app></div>"
+        f"<script>document.body.innerHTML = show('{written}');</script>"
+    )
+    assert extract(page.encode(), "https://www.site.example/2026/03/12/storm-hits").body == ""
