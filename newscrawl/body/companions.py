@@ -243,7 +243,7 @@ def _add_between(
 
 
 def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: int) -> bool:
-    """Return whether blocks are sentences, strong, or different items, without links and media."""
+    """Return whether blocks are sentences, strong, or a list of phrases, without links and media."""
     owners = [blocks.owner[place] for place in places]
     chars = sum(blocks.chars(document, places))
     deepest = document.depth[home] + _MAX_LEVELS
@@ -261,7 +261,12 @@ def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: in
     texts = {_text(document, blocks, place) for place in places}
     if len(texts) < len(places):
         return False
-    if len(texts) >= _MIN_ENTRIES and len({document.tag[row] for row in owners}) == 1:
+    are_phrases = chars >= _MIN_LOOSE * len(texts)
+    if (
+        len(texts) >= _MIN_ENTRIES
+        and are_phrases
+        and len({document.tag[row] for row in owners}) == 1
+    ):
         return True
     return all(ending(text) == SENTENCE for text in texts) or all(
         document.tag[document.parent[row]] in _STRONG
@@ -323,7 +328,7 @@ def _add_last(  # noqa: PLR0917
 
 
 def _is_last_part(document: Document, blocks: Blocks, row: int, inside: Sequence[int]) -> bool:
-    """Return whether the element *row* is a plain list, quote, post or code."""
+    """Return whether the element *row* is a quote, post or code, or a list of phrases, not of words."""
     tag = document.tag[row]
     if tag == "blockquote" and is_embed(document, row):
         return len(inside) > 1
@@ -332,7 +337,9 @@ def _is_last_part(document: Document, blocks: Blocks, row: int, inside: Sequence
         return False
     if tag in _LISTS:
         items = {_item(document, blocks.owner[place]) for place in inside}
-        return len(inside) > 1 and len(items) == len(inside)
+        entries = sum(document.tag[item] != "dt" for item in items)
+        are_phrases = sum(blocks.chars(document, inside)) >= _MIN_LOOSE * entries
+        return are_phrases and 1 < len(items) == len(inside)
     return tag == "blockquote" or has_code
 
 

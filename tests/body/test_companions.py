@@ -124,3 +124,20 @@ def test_longer_stories_after_a_short_one_are_left_out() -> None:
     title = "<title>Repairs will close the bridge | Gazette</title>"
     page = f"{title}<article><h1>Repairs will close the bridge</h1>{first}</article>{others}"
     assert extract(page + SIDEBAR).body.split("\n\n") == PROSE[:3]
+
+
+@pytest.mark.parametrize(
+    ("part", "is_kept"),
+    [
+        ("<ul class=s><li>Facebook</li><li>Twitter</li><li>E-mail</li></ul>", False),
+        ("<ul><li><span>Share on Facebook</span></li><li><span>Copy link</span></li></ul>", False),
+        ("<ul><li>ferry</li><li>harbour</li><li>islands</li></ul>", False),
+        ("<dl><dt>Published</dt><dd>3 May 2026</dd><dt>Author</dt><dd>Ada Meyer</dd></dl>", False),
+        ("<div><div>Listen</div><div>Share</div><div>Save</div></div>", False),
+        ("<ul><li>The first ferry leaves at six.</li><li>The last one at ten.</li></ul>", True),
+        ("<ul><li>Ferry for every harbour</li><li>A bus where none lands</li></ul>", True),
+    ],
+)
+@pytest.mark.parametrize("place", ["middle", "end"])
+def test_keeps_lists_of_phrases_not_of_labels(part: str, is_kept: bool, place: str):
+    assert (body(**{place: part}) != body()) == is_kept
