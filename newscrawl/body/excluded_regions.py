@@ -292,9 +292,9 @@ def reveal_hidden_article(document: Document) -> Document:
     """Return *document* with its article shown if it is hidden; else unchanged.
 
     Publishers ship articles hidden until the reader subscribes or a script runs. Hidden text is the
-    article if there is more of it in one place than of shown text that it does not repeat. Panels that a control of the page
-    opens are shown, too, and templates and content for browsers without scripts if the page shows
-    little else.
+    article if there is more of it in one place than of shown text that it does not repeat. Panels
+    that a control of the page opens are shown, too, and templates and content for browsers without
+    scripts if the page shows little else.
     """
     long_rows = list(_long_texts(document, INVISIBLE))
     if long_rows:

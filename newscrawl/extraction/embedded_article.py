@@ -46,10 +46,8 @@ _MAX_START = 4000  # characters of HTML that are compared with a description
 _PARENTS = 4
 _MAX_REST, _MIN_WHOLE = 0.15, 0.8
 _SEARCHED = 24
-_SHINGLE, _MIN_SHARED = (
-    4,
-    0.5,
-)  # weighted letters, and share of those of a name in a text that tells it
+_SHINGLE = 4  # weighted letters
+_MIN_SHARED = 0.5  # of the shingles of a headline, in the story below it
 
 # Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js, Gutenberg,
 # htmlparser2, Portable Text, ProseMirror and Slate.
@@ -139,10 +137,9 @@ def find_embedded_article(
             best, best_score = text, (agreement, size)
     if best is None and shown <= MAX_OTHER_CHARS:
         texts = map(_DataReader(page).article_text, written_texts(document))
-        best = max(filter(page.is_told_by, texts), key=weighted_length, default="")
-        return (
-            best if weighted_length(best) >= max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown) else None
-        )
+        written = max(filter(page.is_told_by, texts), key=weighted_length, default="")
+        if weighted_length(written) >= max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown):
+            return written
     return best
 
 

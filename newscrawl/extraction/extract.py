@@ -72,7 +72,8 @@ def extract(
     """Return the article of a page.
 
     *html* is the page fetched from *url* as bytes (recommended) or text, *encoding* the charset of
-    the HTTP header. An invalid URL is kept, but not read. Dates after *fetched_at* are ignored; the default is now, naive values are UTC.
+    the HTTP header. An invalid URL is kept, but not read. Dates after *fetched_at* are
+    ignored; the default is now, naive values are UTC.
     *stylesheets* maps URLs to style sheets, as text or parsed: those that
     :func:`~newscrawl.css.sheet_urls` returns and their imports. None: styles are not used.
     *method* is a method or its name (:func:`~newscrawl.extraction.methods.get_method`). *trace*

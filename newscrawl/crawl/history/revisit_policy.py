@@ -94,7 +94,8 @@ class RevisitPolicy:
 
         *rate*: the one before, None at the first poll; *elapsed*, *known*: seconds since the last
         poll and since the first; *shared*: new articles of a poll without others that another source
-        has listed before; *is_start*: named by the site list. A long pause, or one by a wrong clock, does not reduce the rate.
+        has listed before; *is_start*: named by the site list. A long pause, or one by a wrong clock,
+        does not reduce the rate.
         """
         if rate is None or not elapsed:
             return rate or credit / DAY

@@ -88,8 +88,9 @@ _SNAPSHOT = re.compile(r"https?://[^?#]{4,120}/(?=https?:/)")
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
     """Return the day in the path of *url*.
 
-    Recognizes ``/2020/09/15/``, ``/2020/0915/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915`` and, if the order of
-    day and month is certain, ``15-09-2020``; not that of a snapshot in an archive.
+    Recognizes ``/2020/09/15/``, ``/2020/0915/``, ``/2020/sep/15/``, ``-2020-09-15``, ``20200915``
+    and, if the order of day and month is certain, ``15-09-2020``; not that of a snapshot in an
+    archive.
     """
     path = _SNAPSHOT.sub("", url).partition("?")[0].partition("#")[0]
     for day in chain(_url_days(path), _url_days_day_first(path, fetched_at)):
