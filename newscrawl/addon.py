@@ -71,7 +71,7 @@ STATE = "newscrawl/%(name)s.sqlite"
 SPIDERS = "newscrawl.spiders"
 FEED_EXPORTERS = {
     "csv": "newscrawl.exporters.SafeCsvItemExporter",
-    "parquet": "newscrawl.exporters.ParquetItemExporter",
+    "parquet": "newscrawl.exporters.parquet_exporter",
     "xml": "newscrawl.exporters.CleanXmlItemExporter",
 }
 FEED_STORAGES = {

@@ -14,6 +14,7 @@ from newscrawl.defaults import DEFAULTS, NoSettings, SettingError, check_setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.fields.kind.barriers import BARRIERS
 from newscrawl.items import Article, ArticleKind
+from newscrawl.near_duplicate_options import Options
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newscrawl.items import PageItem
-    from newscrawl.neardup.near_duplicate_options import Options
 
 PAGE_TASK = "newscrawl.workers.tasks:extract_page"
 """Function of the workers that extracts a page, with the arguments of :func:`page_arguments`."""
@@ -163,8 +163,6 @@ def _confidence(kind: str, text: str) -> float:
 
 def neardup_options(settings: BaseSettings) -> Options:
     """Return the near-duplicate options in *settings*; raise ``ValueError`` if invalid."""
-    from newscrawl.neardup.near_duplicate_options import Options  # noqa: PLC0415  # numpy
-
     hours = setting(settings, "NEWSCRAWL_NEARDUP_WINDOW")
     containment = setting(settings, "NEWSCRAWL_NEARDUP_CONTAINMENT")
     changes = {"containment": containment} if containment else {}

@@ -1,12 +1,12 @@
 """Feeds: Parquet, spreadsheet-safe CSV, XML, and storages.
 
-The Parquet exporter is imported when it is used, since pyarrow is optional.
+The Parquet exporter is imported when it is used, since pyarrow is optional and large.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from newscrawl.exporters.feed_files import FeedFileStorage, StdoutStorage
 from newscrawl.exporters.text_feeds import CleanXmlItemExporter, SafeCsvItemExporter
@@ -21,7 +21,15 @@ __all__ = [
     "ParquetItemExporter",
     "SafeCsvItemExporter",
     "StdoutStorage",
+    "parquet_exporter",
 ]
+
+
+def parquet_exporter(file: IO[bytes], **options: Any) -> ParquetItemExporter:
+    """Return a :class:`ParquetItemExporter`; Scrapy loads the exporters of all formats."""
+    from newscrawl.exporters.parquet import ParquetItemExporter  # noqa: PLC0415  # pyarrow
+
+    return ParquetItemExporter(file, **options)
 
 
 def __getattr__(name: str) -> Any:

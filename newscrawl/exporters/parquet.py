@@ -12,19 +12,12 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
-from scrapy.exceptions import NotConfigured
+import pyarrow as pa
+from pyarrow import parquet
 from scrapy.exporters import BaseItemExporter
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl.items import Article, instant
-
-try:
-    import pyarrow as pa
-    from pyarrow import parquet
-except ImportError as error:
-    # Scrapy loads the exporters of all formats and skips those that raise this. The pipeline checks
-    # FEEDS for formats that need it.
-    raise NotConfigured("Parquet feeds require pyarrow") from error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

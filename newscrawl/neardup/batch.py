@@ -6,9 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from newscrawl.near_duplicate_options import Options
 from newscrawl.neardup.clusters import agglomerate, without_parts
 from newscrawl.neardup.database import digest
-from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.pairs import Pair, StoryPage, near_pairs
 from newscrawl.neardup.sketch import sketch
 from newscrawl.neardup.story import MAX_LISTED, Verdict

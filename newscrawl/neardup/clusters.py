@@ -20,7 +20,7 @@ from newscrawl.neardup.sketch import MAX_PART_JACCARD, are_parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from newscrawl.neardup.near_duplicate_options import Options
+    from newscrawl.near_duplicate_options import Options
     from newscrawl.neardup.pairs import Pair
     from newscrawl.neardup.sketch import Sketch
 

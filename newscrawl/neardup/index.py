@@ -8,10 +8,10 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from newscrawl.near_duplicate_options import Options
 from newscrawl.neardup import postings
 from newscrawl.neardup.clusters import MAX_COMPARED_MEMBERS, NewStory
 from newscrawl.neardup.database import FILE, StoryRecord, StoryTable, connect, digest
-from newscrawl.neardup.near_duplicate_options import Options
 from newscrawl.neardup.pairs import in_window
 from newscrawl.neardup.postings import InvertedIndex, posted_keys
 from newscrawl.neardup.site_boilerplate import SiteBoilerplate

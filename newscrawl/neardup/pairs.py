@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from newscrawl.neardup.near_duplicate_options import Options
+    from newscrawl.near_duplicate_options import Options
 
 MAX_PAGES_PER_ANCHOR = 32
 """Maximum number of preceding pages with the same anchor that a page is compared with."""

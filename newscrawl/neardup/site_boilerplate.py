@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from newscrawl.near_duplicate_options import Options
     from newscrawl.neardup.database import StoryRecord, StoryTable
-    from newscrawl.neardup.near_duplicate_options import Options
 
 MAX_PAGES: Final = 32
 """Maximum number of recent pages of a site that boilerplate is learned from."""

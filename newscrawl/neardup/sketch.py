@@ -25,7 +25,7 @@ from newscrawl.neardup.shingles import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from newscrawl.neardup.near_duplicate_options import Options
+    from newscrawl.near_duplicate_options import Options
 
 NO_HASHES: Final[NDArray[np.uint32]] = np.empty(0, np.uint32)
 

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
-from newscrawl import clock
+from newscrawl import clock, neardup
 from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import StoryReader
 from newscrawl.items import Article
-from newscrawl.neardup import Index, NearDuplicateIndexError
 from newscrawl.pipeline_options import field_converters, neardup_options
 from newscrawl.pipelines.item_filler import ItemFiller
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from newscrawl.neardup import Options, Story, Verdict
+    from newscrawl.neardup import Index, Options, Story, Verdict
 
     P = ParamSpec("P")
     T = TypeVar("T")
@@ -89,7 +88,7 @@ class NearDuplicatePipeline:
             return item
         try:
             verdict = await self._index.add(story)
-        except NearDuplicateIndexError as error:  # keep the article if the disk is full
+        except neardup.NearDuplicateIndexError as error:  # keep the article if the disk is full
             self._count("failed")
             logger.error("Could not assign a cluster to %s: %s", story.url, error)  # noqa: TRY400
             return item
@@ -142,7 +141,7 @@ class IndexThread:
 
     async def open(self) -> None:
         """Open the index."""
-        self._index = await self._run(Index, self._path, self._options)
+        self._index = await self._run(neardup.Index, self._path, self._options)
 
     async def close(self) -> None:
         """Add all pending stories and close the index."""

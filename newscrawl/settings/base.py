@@ -59,7 +59,7 @@ FEED_EXPORT_ENCODING = "utf-8"
 # Also listed here, since scrapy checks the format of -o before it loads add-ons.
 FEED_EXPORTERS = {
     "csv": "newscrawl.exporters.SafeCsvItemExporter",
-    "parquet": "newscrawl.exporters.ParquetItemExporter",
+    "parquet": "newscrawl.exporters.parquet_exporter",
     "xml": "newscrawl.exporters.CleanXmlItemExporter",
 }
 

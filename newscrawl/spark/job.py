@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, SparkSession
 
-    from newscrawl.neardup.near_duplicate_options import Options
+    from newscrawl.near_duplicate_options import Options
 
     Step = Callable[[steps.Batches], steps.Batches]
 

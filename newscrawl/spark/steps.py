@@ -41,7 +41,7 @@ from newscrawl.neardup.story import Story
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from newscrawl.neardup.near_duplicate_options import Options
+    from newscrawl.near_duplicate_options import Options
 
     Row = dict[str, Any]
     Batches = Iterator[pa.RecordBatch]

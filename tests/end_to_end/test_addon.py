@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_addon_enables_every_component() -> None:
     assert settings["DOWNLOADER_MIDDLEWARES"][WarcMiddleware] == 990
     assert settings["EXTENSIONS"][SegmentWriter] == 500
     exporter = settings.getwithbase("FEED_EXPORTERS")["parquet"]
-    assert load_object(exporter) is ParquetItemExporter
+    assert isinstance(load_object(exporter)(BytesIO()), ParquetItemExporter)
 
 
 @pytest.mark.parametrize("value", [True, "True", 1])

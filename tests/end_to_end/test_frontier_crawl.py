@@ -180,14 +180,14 @@ def test_resumes_after_three_kills(crawl: TreeCrawl):
     kill_and_resume(crawl, [1, 90, 200])
 
 
-def test_resumes_after_twenty_kills(tmp_path: Path):
-    """After 20 kills at random points, no page with a committed outcome is fetched again.
+def test_resumes_after_twelve_kills(tmp_path: Path):
+    """After 12 kills at random points, no page with a committed outcome is fetched again.
 
     A page is in flight until a worker has read it and its outcome is committed: the crawl has few
     requests and pages in flight and commits often, so that few pages are fetched again.
     """
-    points = sorted(random.Random(17).sample(range(1, 700), 20))
-    with TreeSite(720) as site:
+    points = sorted(random.Random(17).sample(range(1, 440), 12))
+    with TreeSite(450) as site:
         crawl = TreeCrawl(tmp_path, site, options=FEW_IN_FLIGHT)
         kill_and_resume(crawl, points)
         assert crawl.repeated() <= len(points) * MAX_REFETCHED

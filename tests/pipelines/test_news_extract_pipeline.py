@@ -394,6 +394,6 @@ def test_names_missing_extra(
     with pytest.raises(ValueError, match=extra):
         process(**setting)
     feeds = {"a.jsonl": {"format": "jsonl"}}
-    exporters = {"parquet": "newscrawl.exporters.ParquetItemExporter"}
+    exporters = {"parquet": "newscrawl.exporters.parquet_exporter"}
     results = process({"url": URL, "html": HTML}, FEEDS=feeds, FEED_EXPORTERS=exporters)
     assert_is_the_article(results.items[0])

@@ -172,9 +172,10 @@ class Watchdog(LeaseObserver):
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 logger.warning("The event loop is stuck outside of requests, the crawl goes on")
                 return
-            self._suspected = True
             self._write(lease)
             faulthandler.dump_traceback(self._file, all_threads=True)
+            # Not before: of the thread and the handler one may never get to its end.
+            self._suspected = True
             message = "The event loop is stuck in %s: after %g s of CPU time the crawl is killed"
             logger.warning(message, lease.url, self._limit)
 
