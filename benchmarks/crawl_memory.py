@@ -25,6 +25,7 @@ from benchmarks.crawlload import MB, articles, crawl_plugin, served
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
+from newscrawl.workers.process import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ async def extract_all(pages: int, corpus: Path) -> list[tuple[int, float]]:
     """Extract *pages* pages in one worker; return samples of (pages, bytes)."""
     print(f"{'pages':>8} {'MB':>8}")
     htmls = [page.html() for page in load_corpus(corpus).pages]
-    pool = WorkerPool(1, deadline=120, max_tasks=0)
+    pool = WorkerPool(1, Limits(deadline=120, tasks=0))
     sizes: list[tuple[int, float]] = []
     try:
         for number, html in enumerate(islice(cycle(htmls), pages), start=1):

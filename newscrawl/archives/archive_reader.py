@@ -17,12 +17,7 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 from isal import isal_zlib
 
-from newscrawl.archives.message_head import (
-    MAX_HEAD_SIZE,
-    HeadTooLargeError,
-    parse_headers,
-    read_lines,
-)
+from newscrawl.text import without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -30,6 +25,12 @@ if TYPE_CHECKING:
 
 MAX_RECORD_SIZE: Final = 64 * 2**20
 """Size in bytes above which a record (a video, for example) is skipped."""
+
+MAX_HEAD_SIZE: Final = 64 * 2**10
+"""Maximum bytes of the head of a record or an HTTP message: a first line and headers."""
+
+MAX_HEAD_LINES: Final = 1000
+"""Maximum lines of a head."""
 
 _InflateError: Final = cast("type[Exception]", isal_zlib.error)  # of a wrong type in its stubs
 _CHUNK: Final = 64 * 2**10
@@ -56,6 +57,14 @@ _OTHER_FORMATS: Final = {
 
 class ArchiveError(ValueError):
     """The file is not a WARC archive."""
+
+
+class HeadTooLargeError(Exception):
+    """A head exceeds a limit; ``lines`` are those before."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        super().__init__(f"more than {MAX_HEAD_SIZE} bytes or {MAX_HEAD_LINES} lines of headers")
+        self.lines = lines
 
 
 class _CutError(Exception):
@@ -248,6 +257,56 @@ def _headers(lines: list[bytes]) -> list[tuple[str, str]]:
 
 def _url(headers: dict[str, str]) -> str:
     return headers.get("warc-target-uri", "").strip("<> ")
+
+
+def read_lines(stream: IO[bytes]) -> tuple[list[bytes], bool]:
+    """Return the lines of *stream* up to an empty one, and whether there is one.
+
+    Empty lines before the first line are skipped. Raises :class:`HeadTooLargeError`.
+    """
+    lines: list[bytes] = []
+    room = MAX_HEAD_SIZE
+    for _ in range(MAX_HEAD_LINES + 1):
+        line = stream.readline(room + 1)
+        room -= len(line)
+        if room < 0:
+            break
+        if not line.endswith(b"\n"):  # the end of the stream
+            return [*lines, line] if line else lines, False
+        if text := line.rstrip(b"\r\n"):
+            lines.append(text)
+        elif lines:
+            return lines, True
+    raise HeadTooLargeError(lines)
+
+
+def parse_headers(lines: list[bytes]) -> list[tuple[str, str]]:
+    """Return names and values of the headers in *lines*, without control characters.
+
+    Lines without a name are left out.
+    """
+    headers: list[tuple[str, str]] = []
+    is_header = False
+    for line in lines:
+        text = _decode(line)
+        if text[:1] in {" ", "\t"}:  # continues the header before
+            if is_header:
+                name, value = headers[-1]
+                headers[-1] = name, f"{value} {text.strip()}"
+            continue
+        name, colon, value = text.partition(":")
+        is_header = bool(colon)
+        if is_header:
+            headers.append((name.rstrip(), value.strip()))
+    return headers
+
+
+def _decode(line: bytes) -> str:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        text = line.decode("latin-1")
+    return without_controls(text.replace("\t", " "))
 
 
 def complete_length(path: Path) -> int:

@@ -11,8 +11,7 @@ from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
 from w3lib.url import safe_url_string
 
-from newscrawl.archives.archive_reader import Flaw
-from newscrawl.archives.message_head import HeadTooLargeError, parse_headers, read_lines
+from newscrawl.archives.archive_reader import Flaw, HeadTooLargeError, parse_headers, read_lines
 from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.document.document import MAX_PAGE_BYTES

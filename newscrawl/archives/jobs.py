@@ -18,12 +18,13 @@ from newscrawl.archives.output_folder import ArticleTables, OutputFolder, UnitRe
 from newscrawl.archives.sources import SPLIT, Unit, plan
 from newscrawl.archives.unit_extraction import (
     UnitExtraction,
-    UnitOptions,
     UnreadableError,
     close_idle_workers,
     keep_worker,
     take_worker,
 )
+from newscrawl.pipeline_options import PipelineOptions
+from newscrawl.workers.process import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -54,12 +55,14 @@ class Job:
     url_gate: bool = False
     #: registered domains, such as ``example.co.uk``, of the pages to extract; empty: all
     domains: frozenset[str] = frozenset()
-    _unit_options: UnitOptions = field(init=False, repr=False, compare=False)
+    _pipeline: PipelineOptions = field(init=False, repr=False, compare=False)
+    _limits: Limits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Read the settings once, so that a relative ``NEWSCRAWL_SINCE`` is the same for all units."""
-        options = UnitOptions.read(Settings(dict(self.settings)))
-        object.__setattr__(self, "_unit_options", options)
+        settings = Settings(dict(self.settings))
+        object.__setattr__(self, "_pipeline", PipelineOptions.read(settings))
+        object.__setattr__(self, "_limits", Limits.read(settings))
 
     def run(self, sources: Iterable[str], map_units: Map) -> dict[str, Any]:
         """Extract the unfinished units of *sources* with *map_units*; return the summary.
@@ -100,17 +103,17 @@ class Job:
         The next unit in this process uses the same worker process, which ends when it is idle for a
         minute.
         """
-        options = self._unit_options
-        tables, error = ArticleTables(options.pipeline.body_formats), None
+        tables, error = ArticleTables(self._pipeline.body_formats), None
         extraction = UnitExtraction(
             unit,
-            options,
+            self._pipeline,
+            self._limits,
             url_gate=self.url_gate,
             domains=self.domains,
             add=tables.add,
         )
         failures = extraction.failures
-        worker = take_worker(options.deadline)
+        worker = take_worker(self._limits.deadline)
         try:
             extraction.run(worker)
         except UnreadableError as problem:
@@ -121,7 +124,7 @@ class Job:
             worker.close()
             raise
         else:
-            keep_worker(worker, options.deadline)
+            keep_worker(worker, self._limits.deadline)
         first, following, counts = extraction.first, extraction.next, dict(extraction.counts)
         record = UnitRecord(unit.name, first, following, counts, error=error)
         days = {} if error else tables.close()

@@ -8,24 +8,22 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from threading import Lock, Timer
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl.archives.captures import MAX_FAILURES, Failure
 from newscrawl.archives.unit_pages import RowFields
-from newscrawl.defaults import setting
 from newscrawl.items import Article
-from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions
+from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.workers.process import Limits, WorkerProcess
 from newscrawl.workers.site_budget import SiteBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy.settings import BaseSettings
-
     from newscrawl.archives.sources import Unit
+    from newscrawl.pipeline_options import PipelineOptions
 
 UNIT_TASK: Final = "newscrawl.archives.unit_task:extract_unit"
 
@@ -42,61 +40,38 @@ class UnreadableError(Exception):
     """The file of a unit could not be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnitOptions:
-    """Values of the settings for the extraction of units."""
-
-    pipeline: PipelineOptions
-    #: seconds for a page
-    deadline: float
-    #: MB for a page, and pages of a process; 0: no limit
-    memory_limit: int
-    max_pages: int
-    #: seconds of :class:`~newscrawl.workers.site_budget.SiteBudget`
-    site_seconds: float
-
-    @classmethod
-    def read(cls, settings: BaseSettings) -> Self:
-        """Return the options in *settings*; raise ``ValueError`` naming an invalid setting."""
-        return cls(
-            pipeline=PipelineOptions.read(settings),
-            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
-            memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
-            max_pages=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
-            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
-        )
-
-
 class UnitExtraction:
     """Extracts the pages of *unit*; calls *add* with each article.
 
-    *url_gate* and *domains* are those of :func:`~newscrawl.archives.unit_pages.accepted`.
+    *limits* are those of pages; *domains* and *url_gate* of
+    :func:`~newscrawl.archives.unit_pages.left_out`.
     """
 
     def __init__(
         self,
         unit: Unit,
-        options: UnitOptions,
+        options: PipelineOptions,
+        limits: Limits,
         *,
-        url_gate: bool,
+        url_gate: bool = False,
         domains: frozenset[str] = frozenset(),
         add: Callable[[Article], object],
     ) -> None:
         self._unit = unit
         #: argument *first* of the unit and *skip*, with which a new process would continue
         self._position: tuple[int | None, int] = unit.first, 0
-        self._options = options.pipeline
+        self._options = options
         self._add = add
-        self._budget = SiteBudget(options.site_seconds)
+        self._budget = SiteBudget(limits.site_seconds)
         self._arguments = {
-            "fields": RowFields.of(options.pipeline),
+            "fields": RowFields.of(options),
             "url_gate": url_gate,
             "domains": sorted(domains),
             "task": PAGE_TASK,
-            "options": options.pipeline.task_arguments,
-            "memory_limit": options.memory_limit,
-            "max_pages": options.max_pages,
-            "site_seconds": options.site_seconds,
+            "options": options.task_arguments,
+            "memory_limit": limits.memory,
+            "max_pages": limits.tasks,
+            "site_seconds": limits.site_seconds,
         }
         #: the page in work (its part of the stream) and the time of its start
         self._page: dict[str, Any] | None = None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from newscrawl.archives import ARCHIVES, OTHER_ARCHIVES
-from newscrawl.archives.archive_reader import next_member, read_members, read_records
+from newscrawl.archives.archive_reader import MAX_HEAD_SIZE, next_member, read_members, read_records
 from newscrawl.archives.captures import (
     Failure,
     NoPageError,
@@ -18,7 +18,6 @@ from newscrawl.archives.captures import (
     time_of_capture,
     too_large,
 )
-from newscrawl.archives.message_head import MAX_HEAD_SIZE
 from newscrawl.archives.remote_files import local_copy, open_seekable
 from newscrawl.archives.sources import PARQUET
 from newscrawl.crawl.discovery.link_classifier import may_be_article
@@ -30,7 +29,7 @@ from newscrawl.items import PageItem
 from newscrawl.text import without_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from newscrawl.archives.archive_reader import ArchiveRecord, Flaw
     from newscrawl.archives.sources import Unit
@@ -255,21 +254,12 @@ def _skip_line(file: IO[bytes]) -> None:
         pass
 
 
-def accepted(
-    pages: Iterable[PageItem],
-    counts: Counter[str],
-    *,
-    url_gate: bool = False,
-    domains: frozenset[str] = frozenset(),
-) -> Iterator[PageItem]:
-    """Yield the *pages* of the registered *domains*, with URLs like those of articles.
+def left_out(page: PageItem, *, domains: Collection[str], url_gate: bool) -> str | None:
+    """Return why *page* is not extracted, its name in the counts; None if it is.
 
-    The others are counted. Without *url_gate* all URLs are accepted, without *domains* all sites.
+    The reason is a site that is not one of the registered *domains*, if there are any, or with
+    *url_gate* a URL unlike those of articles.
     """
-    for page in pages:
-        if domains and site_of(page) not in domains:
-            counts["other_site"] += 1
-        elif url_gate and not may_be_article(page.url):
-            counts["other_url"] += 1
-        else:
-            yield page
+    if domains and site_of(page) not in domains:
+        return "other_site"
+    return "other_url" if url_gate and not may_be_article(page.url) else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.archives.captures import MAX_FAILURES, Failure, site_of
 from newscrawl.archives.sources import Unit
-from newscrawl.archives.unit_pages import RowFields, UnitPages, accepted
+from newscrawl.archives.unit_pages import RowFields, UnitPages, left_out
 from newscrawl.pipeline_options import page_arguments
 from newscrawl.workers.child import limit_memory, run_task
 from newscrawl.workers.site_budget import SiteBudget
@@ -60,7 +60,6 @@ def extract_unit(
             failures.append(failure)
 
     pages = UnitPages(Unit(**unit), RowFields(*fields), counts, fail)
-    rest = _Rest(pages, skip, counts, failures)
     budget = SiteBudget(site_seconds, used)
     limit_memory(memory_limit)
 
@@ -70,10 +69,21 @@ def extract_unit(
         failures.clear()
         return {**found, "first": pages.first, "next": pages.next}
 
-    chosen = accepted(rest, counts, url_gate=url_gate, domains=frozenset(domains))
-    for number, page in enumerate(chosen, 1):
+    offset: int | None = None
+    read = extracted = 0
+    for number, page in enumerate(pages, 1):
+        # Of the record of the page, if known, and the pages read from there on.
+        offset, read = pages.offset, read + 1 if offset == pages.offset else 1
+        if number == skip:  # an earlier process has reported these
+            counts.clear()
+            failures.clear()
+        if number <= skip:
+            continue
+        if reason := left_out(page, domains=domains, url_gate=url_gate):
+            counts[reason] += 1
+            continue
         site = site_of(page)
-        start = {"url": page.url, "site": site, "position": rest.position}
+        start = {"url": page.url, "site": site, "position": (offset, read)}
         yield {"part": {**start, **progress()}, "timed": True}
         if budget.is_exceeded(site):
             message = f"{site} has used its worker time"
@@ -82,7 +92,8 @@ def extract_unit(
             answer = _extract(task, page, options, memory_limit)
             budget.add(site, answer["seconds"])
         yield {"part": answer, "timed": False}
-        if answer.get("reason") == "memory" or number == max_pages:
+        extracted += 1
+        if answer.get("reason") == "memory" or extracted == max_pages:
             yield {"result": {"finished": False, **progress()}}
             return
     yield {"result": {"finished": True, **progress()}}
@@ -96,27 +107,3 @@ def _extract(
     answer = run_task(task, page.html, page_arguments(page, options))
     limit_memory(memory_limit)  # of the reader
     return {**answer, "seconds": time.process_time() - start}
-
-
-class _Rest:
-    """The *pages* after the first *skip*, which an earlier process has counted and reported."""
-
-    def __init__(
-        self, pages: UnitPages, skip: int, counts: Counter[str], failures: list[Failure]
-    ) -> None:
-        self._pages = pages
-        self._skip = skip
-        self._counts = counts
-        self._failures = failures
-        #: offset of the record of the last page, if known, and the pages read from there on
-        self.position: tuple[int | None, int] = (None, 0)
-
-    def __iter__(self) -> Iterator[PageItem]:
-        for number, page in enumerate(self._pages, 1):
-            offset, read = self.position
-            self.position = self._pages.offset, read + 1 if offset == self._pages.offset else 1
-            if number > self._skip:
-                yield page
-            elif number == self._skip:
-                self._counts.clear()
-                self._failures.clear()

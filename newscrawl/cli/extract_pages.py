@@ -209,8 +209,9 @@ class Extraction:
 
     def _pool(self) -> WorkerPool:
         from newscrawl.workers.pool import WorkerPool  # noqa: PLC0415  # imports Scrapy
+        from newscrawl.workers.process import Limits  # noqa: PLC0415
 
-        return WorkerPool.from_settings(self._scrapy_settings(), self.jobs)
+        return WorkerPool(self.jobs, Limits.read(self._scrapy_settings()))
 
     def _scrapy_settings(self) -> Settings:
         return default_settings() if isinstance(self.settings, NoSettings) else self.settings

@@ -20,14 +20,13 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
-from newscrawl.defaults import DEFAULTS, setting
+from newscrawl.defaults import setting
 from newscrawl.workers.child import WorkerError, result_of, run_task
 from newscrawl.workers.process import Limits, WorkerProcess
 from newscrawl.workers.site_budget import SiteBudget
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
     from newscrawl.workers.process import Answer
@@ -79,13 +78,9 @@ class FairQueue(Generic[T]):
 
 
 class WorkerPool:
-    """Runs tasks in *workers* processes, one task per process at a time.
+    """Runs tasks in *workers* processes within *limits*, one task per process at a time.
 
-    - *deadline*: seconds after which a task is aborted; 0: no deadline.
-    - *memory_limit*: MB that tasks may add to a worker's address space (POSIX); 0: no limit.
-    - *max_tasks*: tasks after which a process is replaced; 0: never.
-    - *site_seconds*: budget of a site (:class:`~newscrawl.workers.site_budget.SiteBudget`).
-    - *stats*: receives the counts of the pool.
+    *stats* receives the counts of the pool.
 
     With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
     memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
@@ -96,20 +91,15 @@ class WorkerPool:
 
     def __init__(
         self,
-        workers: int = DEFAULTS["NEWSCRAWL_WORKERS"],
-        *,
-        deadline: float = DEFAULTS["NEWSCRAWL_DEADLINE"],
-        memory_limit: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"],
-        max_tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"],
-        site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"],
+        workers: int,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         stats: StatsCollector | None = None,
     ) -> None:
-        limits = Limits(deadline=deadline, memory=memory_limit, tasks=max_tasks)
         self._workers = [WorkerProcess(limits) for _ in range(workers)]
         # Without processes, one task at a time runs in a thread.
         self._free: list[WorkerProcess | None] = [*self._workers] or [None]
         self._stats = stats
-        self._budget = SiteBudget(site_seconds)
+        self._budget = SiteBudget(limits.site_seconds)
         self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue()
 
     @classmethod
@@ -124,27 +114,11 @@ class WorkerPool:
         return cls._pools[crawler]
 
     @classmethod
-    def from_settings(
-        cls, settings: BaseSettings, workers: int, stats: StatsCollector | None = None
-    ) -> WorkerPool:
-        """Return a pool of *workers* with the limits of *settings*, which counts in *stats*.
-
-        Raises ``ValueError`` for an invalid setting.
-        """
-        return cls(
-            workers,
-            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
-            memory_limit=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
-            max_tasks=setting(settings, "NEWSCRAWL_WORKER_TASKS"),
-            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
-            stats=stats,
-        )
-
-    @classmethod
     def _from_crawler(cls, crawler: Crawler) -> WorkerPool:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
-        pool = cls.from_settings(crawler.settings, setting(crawler.settings, "NEWSCRAWL_WORKERS"))
+        workers = setting(crawler.settings, "NEWSCRAWL_WORKERS")
+        pool = cls(workers, Limits.read(crawler.settings), crawler.stats)
         crawler.signals.connect(pool.start, signals.spider_opened)
         crawler.signals.connect(pool.close, signals.spider_closed)
         return pool

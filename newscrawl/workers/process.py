@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, Literal, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, cast
 
+from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
 from newscrawl.workers.fork_server import ForkServer, can_fork
 from newscrawl.workers.launch import START_DEADLINE, launch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from scrapy.settings import BaseSettings
 
     from newscrawl.workers.launch import Process
 
@@ -29,11 +32,22 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Deadline (seconds) and memory (MB) of a task, and tasks per process; 0: no limit."""
+    """Limits of workers, by default those of the settings; 0: no limit."""
 
-    deadline: float
-    memory: int
-    tasks: int
+    #: seconds after which a task is aborted
+    deadline: float = DEFAULTS["NEWSCRAWL_DEADLINE"]
+    #: MB that tasks may add to the address space of a process (POSIX)
+    memory: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"]
+    #: tasks after which a process is replaced
+    tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"]
+    #: seconds of :class:`~newscrawl.workers.site_budget.SiteBudget`
+    site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"]
+
+    @classmethod
+    def read(cls, settings: BaseSettings) -> Self:
+        """Return the limits in *settings*; raise ``ValueError`` naming an invalid setting."""
+        names = ("DEADLINE", "MEMORY_LIMIT", "WORKER_TASKS", "SITE_SECONDS")
+        return cls(*(setting(settings, f"NEWSCRAWL_{name}") for name in names))
 
 
 @dataclass(frozen=True, slots=True)

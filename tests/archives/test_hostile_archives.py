@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.archives.archive_reader import ArchiveError, ArchiveRecord, read_records
+from newscrawl.archives.archive_reader import (
+    MAX_HEAD_SIZE,
+    ArchiveError,
+    ArchiveRecord,
+    read_records,
+)
 from newscrawl.archives.captures import NoPageError, page_of, record_pages
-from newscrawl.archives.message_head import MAX_HEAD_SIZE
 from tests.conftest import REPOSITORY
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_archives import (

@@ -22,12 +22,14 @@ from scrapy.utils.test import get_crawler
 from newscrawl.archives.archive_reader import ArchiveRecord, read_records
 from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.archives.sources import Unit
-from newscrawl.archives.unit_extraction import UnitExtraction, UnitOptions, take_worker
+from newscrawl.archives.unit_extraction import UnitExtraction, take_worker
 from newscrawl.cli.extract_pages import command
+from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.samples import SampleSites
 from newscrawl.samples.demo_crawl import write_sites_file
 from newscrawl.workers.pool import WorkerPool
+from newscrawl.workers.process import Limits
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
@@ -84,9 +86,9 @@ def printed(*args: str) -> Articles:
 def of_unit(path: Path) -> Articles:
     """Return the articles of the file at *path* as ``Job``, and so Spark, extracts them."""
     articles: list[Article] = []
-    options = UnitOptions.read(Settings())
-    worker = take_worker(options.deadline)
-    unit = UnitExtraction(Unit(str(path)), options, url_gate=False, add=articles.append)
+    options, limits = PipelineOptions.read(Settings()), Limits()
+    worker = take_worker(limits.deadline)
+    unit = UnitExtraction(Unit(str(path)), options, limits, add=articles.append)
     try:
         unit.run(worker)
     finally:

@@ -13,11 +13,12 @@ from scrapy.settings import Settings
 from newscrawl.archives.sources import Unit
 from newscrawl.archives.unit_extraction import (
     UnitExtraction,
-    UnitOptions,
     UnreadableError,
     close_idle_workers,
     take_worker,
 )
+from newscrawl.pipeline_options import PipelineOptions
+from newscrawl.workers.process import Limits
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
 
@@ -79,15 +80,11 @@ def table(folder: Path) -> Path:
 def extract(
     path: Path, end: int | None = None, **settings: Any
 ) -> tuple[list[Article], UnitExtraction]:
-    options = UnitOptions.read(Settings(SETTINGS | settings))
+    given = Settings(SETTINGS | settings)
+    options, limits = PipelineOptions.read(given), Limits.read(given)
     articles: list[Article] = []
-    extraction = UnitExtraction(
-        Unit(str(path), 0, end),
-        options,
-        url_gate=False,
-        add=articles.append,
-    )
-    worker = take_worker(options.deadline)
+    extraction = UnitExtraction(Unit(str(path), 0, end), options, limits, add=articles.append)
+    worker = take_worker(limits.deadline)
     try:
         extraction.run(worker)
     finally:

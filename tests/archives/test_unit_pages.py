@@ -17,7 +17,7 @@ from newscrawl.archives import captures
 from newscrawl.archives.jobs import misread
 from newscrawl.archives.output_folder import UnitRecord
 from newscrawl.archives.sources import Unit, UnknownSourceError, cc_news, plan
-from newscrawl.archives.unit_pages import RowFields, UnitPages, accepted
+from newscrawl.archives.unit_pages import RowFields, UnitPages, left_out
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.items import PageItem
 from newscrawl.pipeline_options import PipelineOptions
@@ -167,10 +167,9 @@ def test_filters_by_url():
         PageItem("https://one.test/2026/01/02/bridge-12345.jpg", HTML, None, at),
         PageItem("https://[::1/", HTML, None, at),
     ]
-    counts: Counter[str] = Counter()
-    assert list(accepted(pages, counts, url_gate=True)) == pages[:1]
-    assert counts == {"other_url": 3}
-    assert list(accepted(pages, counts)) == pages
+    reasons = [left_out(page, domains=(), url_gate=True) for page in pages]
+    assert reasons == [None, *["other_url"] * 3]
+    assert not any(left_out(page, domains=(), url_gate=False) for page in pages)
 
 
 def test_finds_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -220,6 +219,5 @@ def test_accepts_registered_domains():
         "http://[x/d",
     )
     pages = [PageItem(url, b"<p>") for url in urls]
-    counts: Counter[str] = Counter()
-    assert list(accepted(pages, counts, domains=frozenset({"one.co.uk"}))) == pages[:2]
-    assert counts == {"other_site": 2}
+    reasons = [left_out(page, domains=["one.co.uk"], url_gate=False) for page in pages]
+    assert reasons == [None, None, "other_site", "other_site"]

@@ -11,6 +11,7 @@ import pytest
 from newscrawl.text import squeeze
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
+from newscrawl.workers.process import Limits
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
 from tests.servers import pages
 from tests.servers.faulty_pages import FAULT_SITES, PAGES, FaultServer, FaultSite
@@ -38,7 +39,7 @@ def extract_in_worker(name: str) -> Outcome:
     fault = PAGES[name]
 
     async def both() -> Outcome:
-        pool = WorkerPool(1, deadline=DEADLINE)
+        pool = WorkerPool(1, Limits(deadline=DEADLINE))
         try:
             body = reason = None
             try:

@@ -6,8 +6,8 @@ import gzip
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from newscrawl.archives.archive_reader import MAX_HEAD_LINES, MAX_HEAD_SIZE
 from newscrawl.archives.captures import MAX_CHUNKS
-from newscrawl.archives.message_head import MAX_HEAD_LINES, MAX_HEAD_SIZE
 from newscrawl.document.document import MAX_PAGE_BYTES
 from tests.extraction.test_extraction import PAGE
 

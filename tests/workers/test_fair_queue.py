@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import FairQueue, WorkerPool
+from newscrawl.workers.process import Limits
 from newscrawl.workers.site_budget import SECONDS_PER_TASK, SiteBudget
 
 
@@ -70,7 +71,7 @@ def test_pool_refuses_tasks_over_the_budget(workers: int):
     task = "tests.helpers.hostile_tasks:spin"
 
     async def run() -> list[str]:
-        pool = WorkerPool(workers, site_seconds=0.01)
+        pool = WorkerPool(workers, Limits(site_seconds=0.01))
         reasons = []
         try:
             sites = [("a", 0.6), ("a", 0.0), ("b", 0.0), ("a", 0.0), ("", 0.6), ("", 0.0)]

@@ -15,6 +15,7 @@ import pytest
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.fork_server import can_fork
 from newscrawl.workers.pool import WorkerPool
+from newscrawl.workers.process import Limits
 from tests.helpers.processes import assert_gone, run_python
 
 if TYPE_CHECKING:
@@ -32,11 +33,11 @@ HOSTILE = {
 }
 
 
-def with_pool(use: Callable[[WorkerPool], Awaitable[Any]], **options: Any) -> Any:
+def with_pool(use: Callable[[WorkerPool], Awaitable[Any]], workers: int = 2, **options: Any) -> Any:
     """Return the result of *use* with a pool, which is closed afterwards."""
 
     async def run() -> Any:
-        pool = WorkerPool(**{"workers": 2, "deadline": 60.0, "memory_limit": 300} | options)
+        pool = WorkerPool(workers, Limits(**{"deadline": 60.0, "memory": 300} | options))
         try:
             return await use(pool)
         finally:
@@ -115,7 +116,7 @@ def test_reports_input_over_memory_limit() -> None:
             await outcome(pool, "measure", bytes(20 * 2**20)),
         ]
 
-    huge, large = with_pool(use, workers=1, memory_limit=100)
+    huge, large = with_pool(use, workers=1, memory=100)
     assert huge == "memory"
     assert large["length"] == 20 * 2**20
 
@@ -146,7 +147,7 @@ def test_replaces_worker_after_its_tasks() -> None:
     async def use(pool: WorkerPool) -> list[int]:
         return [(await outcome(pool, "measure"))["pid"] for _ in range(6)]
 
-    pids = with_pool(use, workers=1, max_tasks=2)
+    pids = with_pool(use, workers=1, tasks=2)
     assert len(set(pids)) == 3
     assert pids[0] == pids[1]
 
@@ -223,7 +224,8 @@ def test_forced_exit_does_not_wait() -> None:
     code = (
         "import asyncio, psutil\n"
         "from newscrawl.workers.pool import WorkerPool\n"
-        "pool = WorkerPool(2, deadline=0)\n"
+        "from newscrawl.workers.process import Limits\n"
+        "pool = WorkerPool(2, Limits(deadline=0))\n"
         "async def main():\n"
         "    await pool.call('tests.helpers.hostile_tasks:measure', b'')\n"
         f"    while len(found := psutil.Process().children(recursive=True)) < {number}:\n"

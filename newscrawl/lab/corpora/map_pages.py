@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
+from newscrawl.workers.process import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,7 +68,7 @@ def map_pages(
 async def _map(
     on_page: Callable[[WorkerPool, LabelledPage], Any], pages: Sequence[LabelledPage], workers: int
 ) -> list[Any]:
-    pool = WorkerPool(workers, deadline=DEADLINE, memory_limit=MEMORY_LIMIT)
+    pool = WorkerPool(workers, Limits(deadline=DEADLINE, memory=MEMORY_LIMIT))
     slots = asyncio.Semaphore(max(workers, 1))  # limits the pages whose bytes are in memory
 
     async def on_slot(page: LabelledPage) -> Any:
