@@ -5,13 +5,12 @@ Serve them with ``python -m newscrawl.samples``, or in a test with :class:`Sampl
 """
 
 from newscrawl.samples.expected import ExpectedPage, expected_pages
-from newscrawl.samples.server import DEFAULT_PORT, SITE_NAMES, SampleSites, default_urls
+from newscrawl.samples.server import DEFAULT_PORT, SITE_NAMES, SampleSites
 
 __all__ = [
     "DEFAULT_PORT",
     "SITE_NAMES",
     "ExpectedPage",
     "SampleSites",
-    "default_urls",
     "expected_pages",
 ]

@@ -32,11 +32,6 @@ _IDLE_SECONDS = 10.0
 _MAX_LOGGED_REQUESTS = 10_000
 
 
-def default_urls() -> list[str]:
-    """Return the front pages of the sites on their default ports."""
-    return [f"http://{_HOST}:{DEFAULT_PORT + offset}/" for offset in range(len(SITE_NAMES))]
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request to a sample site."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from newscrawl.samples import default_urls
 from newscrawl.settings.base import *  # noqa: F403
 
 # The sample server runs on this machine.
@@ -16,6 +15,3 @@ NEWSCRAWL_STATE = ""
 # The samples share an agency story.
 NEWSCRAWL_NEARDUP_ENABLED = True
 NEWSCRAWL_NEARDUP_INDEX = ""
-# Used without -a sites or -a site; the crawl itself serves them.
-NEWSCRAWL_SITES = default_urls()
-EXTENSIONS = {"newscrawl.samples.extension.ServeSamples": 500}

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from newscrawl.items import Article
 from newscrawl.samples import (
-    DEFAULT_PORT,
     SITE_NAMES,
     SampleSites,
-    default_urls,
     expected_pages,
 )
 from newscrawl.samples.demo_crawl import crawl
-from newscrawl.samples.expected import check_outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,26 +90,3 @@ def test_crawl_respects_robots(tmp_path: Path):
     assert [target for target in requested if target.startswith(DISALLOWED)] == []
     pages = [(r.site, r.target) for r in sites.requests if r.target != "/robots.txt"]
     assert len(set(pages)) == len(pages)
-
-
-@pytest.mark.slow
-def test_serves_the_sample_sites_by_default(tmp_path: Path):
-    """Without sites, the demo profile serves and crawls the sample sites."""
-    try:
-        with SampleSites(DEFAULT_PORT):
-            pass
-    except OSError as error:
-        pytest.skip(f"the default ports are taken: {error}")
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "sitelist", "-O", "articles.jsonl"],
-        cwd=tmp_path,
-        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = (tmp_path / "articles.jsonl").read_text(encoding="utf-8").splitlines()
-    articles = [Article.from_dict(json.loads(line)) for line in lines]
-    assert check_outcome(articles, dict(zip(SITE_NAMES, default_urls(), strict=True))).complete
