@@ -241,6 +241,29 @@ def test_tags_of_links():
     assert source(found, "tags") == "links"
 
 
+MENU = "<h4>Topics</h4><p><a href=/topic/news>News</a> <a href=/topic/film>Film</a></p>"
+
+
+@pytest.mark.parametrize(
+    ("shown", "tags"),
+    [
+        ("<p>Tags: <a href=/1>Ferry</a>, <a href=/2>Crane</a></p>", ("Ferry", "Crane")),
+        ("<b>Schlagwörter</b><ul><li><a href=/1>Ferry</a><li><a href=/2>Crane</a></ul>", ("Ferry", "Crane")),
+        ("<p>キーワード：<a href=/1>Ferry</a> <a href=/2>Crane</a> 2026", ("Ferry", "Crane")),
+        ("<p><b>Mots-clés :</b> Ferry, Crane</p>", ("Ferry", "Crane")),
+        ("<ul><li><a href=/tag/1>#Ferry</a><li><a href=/tag/2>Crane</a></ul>", ("Ferry", "Crane")),
+        ("<p>Topics: <a href=/1>Ferry</a></p><p><a href=/share>Share</a></p>", ("Ferry",)),
+        (f"<p>Tags: <a href=/1>{'The story before this one ' * 4}</a></p>", ()),
+        ("<footer>Tags: <a href=/1>Ferry</a></footer>", ()),
+        ("<p>Topics <a href=/1>Ferry</a></p>", ()),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_shown_tags(shown: str, tags: tuple[str, ...]):
+    found = read(body=f"{MENU}<h1>Crane reopens</h1><p>It reopened on Monday.</p>{shown}<hr>{MENU}")
+    assert found.tags == tags
+
+
 def test_image_with_caption_and_credit_in_json_ld():
     image = {
         "@type": "ImageObject",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ from newscrawl.text import words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
 
 SECTION_META = (
@@ -59,7 +60,28 @@ _PARTS_OF_MARKS = {
     "breadcrumbs": ("crumb",),
     "section": ("cat-links", "categor", "section", "kicker"),
 }
+# Words before tags; the names of subjects also head menus, so only with a colon.
+_TAG_LABEL = re.compile(
+    r"(?:(?:tag(?:s|gar|i|ovi|y|it|ek)?|(?:article |post |story )tags|keywords?|schlag(?:worte|wörter)|stich(?:worte|wörter)"
+    r"|mots[- ]clés|étiquettes|etiquetas|palabras clave|palavras-chave|parole chiave|etichette|trefwoorden|emneord"
+    r"|stikord|nyckelord|avainsanat|asiasanat|słowa kluczowe|klíčová slova|štítky|címkék|kulcsszavak|oznake"
+    r"|ključne (?:riječi|reči|besede)|cuvinte cheie|etichete|etiketler|anahtar kelimeler|т[еэ]г[иі]|тагове|ключевые слова"
+    r"|ключові слова|ετικέτες|λέξεις[- ]κλειδιά|תגיות|תגים|وسوم|الوسوم|كلمات مفتاحية|کلید ?واژه(?:‌?ها)?|برچسب(?:‌| )?ها"
+    r"|टैग्?स?|แท็ก|từ khóa|kata kunci|标签|關鍵字|关键词|关键字|標籤|タグ|キーワード|태그|키워드)\s*(?:[:：]|$)"
+    r"|(?:(?:related |more on |in this )?(?:topics?|subjects?)|filed (?:under|in)|more (?:on|about)|themen|mehr zu|sujets|thèmes"
+    r"|temas?(?: relacionados)?|tópicos|assuntos|argomenti|temi|onderwerpen|emner|ämnen|aiheet|tematy|témata|témák|teme"
+    r"|konular|темы?|теми|θέματα|נושאים|مواضيع|chủ đề|topik)\s*[:：])\s*",
+    re.IGNORECASE,
+)
+# Pages of a tag.
+_TAG_PATH = re.compile(
+    r"/(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
+)
+_HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
 _SITE_PARTS = frozenset({"aside", "footer", "nav"})
+_MAX_TAG_LEVELS = 3
+_MAX_SHOWN_TAGS = 20
+_MAX_TAG_WORDS = 10
 _MAX_LEVELS = 20
 # Characters of such an element.
 _MAX_MARKED = 600
@@ -180,8 +202,78 @@ def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
             yield "microdata", [data.item_text(item) for item in data.items("keywords")]
             yield "rel", [text_of(data.document, link) for link in data.markup.tag_links]
             yield "links", [text for text, _ in _marked_links(data, "tags")]
+            yield "links", _shown_tags(data.document)
         if name in data.markup.meta:
             yield f"meta:{name}", data.markup.meta[name]
+
+
+def _shown_tags(document: Document) -> list[str]:
+    """Return the tags below the headline that follow a label, or else that lead to pages of tags."""
+    start = next(iter(document.rows_of("h1")), 0)
+    anchors = rows_between(document.rows_of("a"), start, len(document))
+    shown = rows_between(document.shown_rows, start, len(document))
+    for row, following in pairwise(shown):
+        text = document.text[row]
+        label = _TAG_LABEL.match(text)
+        if label and _is_of_story(document, row):
+            rest = text[label.end() :]
+            if not rest and document.parent[following] == document.parent[document.parent[row]]:
+                rest = document.text[following].lstrip(":： ")
+            if any(mark in rest for mark in _SEPARATORS):
+                return [rest]
+            for link in anchors[bisect_left(anchors, row) :][:1]:
+                if not rest and (found := _links_from(document, link, row)):
+                    return found
+    return _linked_tags(document, anchors)
+
+
+def _linked_tags(document: Document, anchors: Sequence[int]) -> list[str]:
+    """Return the texts of the first links to pages of tags, without a heading that they belong to."""
+    hrefs = document.attributes["href"]
+    of_tags = [link for link in anchors if _TAG_PATH.search(hrefs.get(link, ""))]
+    for link in of_tags[:1]:
+        around = (it for it in document.ancestors(link) if len(_links(document, it)) > 1)
+        links = _links(document, next(around, link))
+        before = document.text_rows[: bisect_left(document.text_rows, links[0])][-1:]
+        above = {document.tag[it] for row in before for it in document.ancestors(row)}
+        if (
+            set(links) <= set(of_tags)
+            and above.isdisjoint(_HEADINGS)
+            and _is_of_story(document, link)
+        ):
+            return [document.shown_text(it) for it in links]
+    return []
+
+
+def _links(document: Document, row: int) -> Sequence[int]:
+    return rows_between(document.rows_of("a"), row, document.end[row])
+
+
+def _is_of_story(document: Document, row: int) -> bool:
+    above = {document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS)}
+    return above.isdisjoint(_SITE_PARTS) and "a" not in above
+
+
+def _links_from(document: Document, link: int, start: int) -> list[str]:
+    """Return the texts of *link* and those after it, inside the element that begins before *start*.
+
+    Only marks are between them.
+    """
+    inside = next(it for it in document.ancestors(link) if it <= start)
+    found: list[int] = []
+    for row in rows_between(document.shown_rows, start + 1, document.end[inside]):
+        above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
+        around = next((it for it in above if document.tag[it] == "a"), None)
+        if around is None and any(map(str.isalnum, document.text[row])):
+            break
+        if around is not None and around not in found:
+            found.append(around)
+    texts = [document.shown_text(it) for it in found]
+    # The links to the stories before and after have longer texts.
+    is_list = len(found) <= _MAX_SHOWN_TAGS and all(
+        len(words(it)) <= _MAX_TAG_WORDS for it in texts
+    )
+    return texts if is_list else []
 
 
 def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | None]]:
