@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _METADATA = ("authors", "description", "site_name", "section", "tags", "image")
 _TAG_SEPARATOR = re.compile(r"[,;]")
+# The time is local, as the day of an article is.
+_ZONE_NAME = re.compile(r" [A-Z]{3,4} (?=\d)")
 _NAME_SEPARATOR = re.compile(r"[,;|]|\s(?:and|&)\s", re.IGNORECASE)
 
 Half = Literal["tune", "test"]
@@ -194,7 +196,7 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
         site=row.get("publisher") or row["site"],
         half=half_of(row["site"]),
         title=_text(row, "title"),
-        date=_local_date(parse_iso(written), url) if written else None,
+        date=_local_date(parse_iso(_ZONE_NAME.sub(" ", written)), url) if written else None,
         body=_text(row, "body"),
         authors=_texts(row.get("authors"), _NAME_SEPARATOR),
         # standfirsts have a key of their own in some corpora

@@ -34,6 +34,7 @@ FAMILIES = (
     Family("l3sgn1", ("l3sgn1",), may_train=False),
     Family("daniel", ("daniel",), may_train=False),
     Family("dragnet", ("dragnet",), may_train=False),
+    Family("mkwebs", ("mkwebs",), may_train=False),
 )
 TRAINING_ONLY = ("css-sites", "fundus-history", "postlight")
 """Corpora only used for training: too few sites or labels for a report."""

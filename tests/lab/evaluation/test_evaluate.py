@@ -61,7 +61,11 @@ def _row(page_id: str, site: str, **labels: Any) -> dict[str, Any]:
 LABELS = {"title": TITLE, "date": "2026-03-05", "body": "\n".join(PARAGRAPHS)}
 ROWS = [
     _row("right", "alpha.example", **LABELS),
-    _row("other-title", "alpha.example", **{**LABELS, "title": "Nothing of the kind"}),
+    _row(
+        "other-title",
+        "alpha.example",
+        **{**LABELS, "title": "Nothing of the kind", "date": "2026-03-05 HKT 23:50"},
+    ),
     _row("other-day", "www.beta.example", **{**LABELS, "date": "2026-03-04 23:50:00+00:00"}),
     _row("doubtful", "beta.example", **LABELS, date_doubtful=True, publisher="Beta"),
     _row("body-only", "gamma.example", title=None, date=None, body=LABELS["body"]),
