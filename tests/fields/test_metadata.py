@@ -280,6 +280,7 @@ def test_normalizes_language_tags(text: str, tag: str | None):
         (["Byron Smith"], ["Byron Smith"]),
         (["山田太郎"], ["山田太郎"]),
         (["The Example", "Jo Bond"], ["Jo Bond"]),
+        (["J.U.", "A.B.C."], ["J.U.", "A.B.C."]),
         (["View Profile", "Follow Ada Meyer", "Share"], []),
     ],
 )

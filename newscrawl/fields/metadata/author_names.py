@@ -51,7 +51,7 @@ NAME_BEFORE = re.compile(
 """A byline that ends with its label: "김철수 기자"."""
 
 _NO_NAME = re.compile(
-    r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^\S*\.\S+$|\.(?:com|org|net)\b",
+    r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^(?!(?:[^\W\d_]\.){2,3}$)\S*\.\S+$|\.(?:com|org|net)\b",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"[^\W\d_]")
