@@ -376,6 +376,8 @@ class SitelistSpider(Spider):
             )
         if listing["kind"] == "unknown":
             self._record_failure(plan, target, "unreadable", response.request)
+            if target.role == "sitemap" and isinstance(response, HtmlResponse):
+                plan.add_html_sitemap(response.url, target.depth)
             return
         self._count_left_out(plan, listing["left_out"])
         if "over_size" in listing["left_out"]:

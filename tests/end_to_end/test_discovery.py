@@ -15,7 +15,8 @@ import pytest
 from newscrawl.feeds.story_reader import kept_parameters
 from newscrawl.sinks.item_rows import article_key
 from tests.cli.test_extract_pages import CODE, newscrawl
-from tests.servers.direct_web import DirectWeb, html, text
+from tests.helpers.crawls import crawl_sites
+from tests.servers.direct_web import DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page, title
 from tests.servers.styled_web import Answer
 
@@ -244,3 +245,17 @@ def test_copies_of_pages_that_are_gone(tmp_path: Path, web: DirectWeb):
     done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", *given, *late)
     assert done.returncode == 2
     assert done.stderr.startswith(b"newscrawl urls: NEWSCRAWL_ARCHIVED_BEFORE: 'yesterday' is not")
+
+
+def test_page_of_links_as_sitemap(tmp_path: Path):
+    """A site names a page for people as its sitemap."""
+    paths = [f"/news/2026/11/2{n}/a-long-story-of-day-number-{n}" for n in range(3)]
+    with DirectWeb() as web:
+        web.put("127.0.0.1/", html("<p>Nothing</p>"))
+        web.put("127.0.0.1/robots.txt", text(f"Sitemap: {web.url}/sitemap.html\n"))
+        links = "".join(f"<li><a href='{path}'>A long story of a day</a>" for path in paths)
+        web.put("127.0.0.1/sitemap.html", html(f"<h1>All pages</h1><ul>{links}</ul>"))
+        for number, path in enumerate(paths):
+            web.put(f"127.0.0.1{path}", html(article_page(number)))
+        crawl = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment())
+    assert sorted(item["url"].removeprefix(web.url) for item in crawl.items) == paths

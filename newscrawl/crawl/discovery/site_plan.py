@@ -316,6 +316,11 @@ class SitePlan:
         if path in names[:-1] and not self.site.sitemaps:
             self.add_sitemap(urljoin(failed, names[names.index(path) + 1]))
 
+    def add_html_sitemap(self, url: str, depth: int) -> None:
+        """Add the page at *url*, which a site names as a sitemap; errors have the usual names."""
+        if urlsplit(url).path not in USUAL_SITEMAPS:
+            self.add_section({"url": url, "key": page_key(url)}, depth)
+
     def add_section(self, entry: dict[str, Any], depth: int) -> None:
         """Add a section page that a page links to, or an archive page of the period."""
         timestamp = entry.get("timestamp") if self.period.until is not None else None
