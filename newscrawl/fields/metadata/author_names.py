@@ -24,7 +24,10 @@ _BYLINE = (
     r"|redaktor|redakteur(?:in)?|redacteur)\s*[:：՝]\s*"
     # words before a name, in languages without capitals
     r"|(?:بقلم|كتبه?|كتبت|الكاتب|به قلم|نوشته|نویسند(?:ه|گان)|מאת|(?:เขียน)?โดย|ผู้เขียน|द्वारा|लेखक|লেখক|লিখেছেন)\s*(?:[:：–-]\s*|\s)"
-    r"|(?:[\u4e00-\u9fff]{0,6}记者|(?:[\u4e00-\u9fff]{0,5}[社報網台]|特約|責任)?記者)"
+)
+# Without case, which makes large ranges slow to compile.
+_CHINESE_BYLINE = (
+    r"(?:[\u4e00-\u9fff]{0,6}记者|(?:[\u4e00-\u9fff]{0,5}[社報網台]|特約|責任)?記者)"
     r"(?:\s*(?:[:：・·／/=＝|]|\s)\s*|(?=[\u4e00-\u9fff]{2,4}(?:[\s、，,）)／/]|$)))"
     r"|(?:作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글(?:[·/]사진)?)\s*(?:[:：・·／/=＝|｜]|\s)\s*"
     r"|文(?:\s*[:：・·／/=＝|｜]\s*|\s)"
@@ -42,7 +45,7 @@ _FOREIGN_BYLINE = (
     r"|(?:[Vv]on unser\w{1,2}|(?:[Pp]ar|[Dd]e) notre|[Pp]or nuestr[oa]|[Dd]al(?:la)? nostr[oa]|(?:[Vv]an|[Dd]oor) onze|[Bb]y our)"
     r"(?: [^\W\d_]+){1,3}?\s+(?=[^\W\d_a-zß-ÿ]\w+ [^\W\d_])"
 )
-BY = re.compile(f"(?i:{_BYLINE})|{_FOREIGN_BYLINE}")
+BY = re.compile(f"(?i:{_BYLINE})|{_CHINESE_BYLINE}|{_FOREIGN_BYLINE}")
 """Start of a byline."""
 
 NAME_BEFORE = re.compile(
