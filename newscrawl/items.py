@@ -7,9 +7,12 @@ import re
 from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, date, datetime, time
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from newscrawl.text import escape_markdown, squeeze
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ArticleKind = Literal["article", "live", "gallery", "index", "other"]
 NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
@@ -57,6 +60,14 @@ class Evidence:
     source: str
     #: in 0..1
     confidence: float
+
+
+def plain_evidence(evidence: Mapping[str, Evidence]) -> dict[str, dict[str, str | float]]:
+    """Return *evidence* as JSON values; Scrapy's encoder is slow with objects."""
+    return {
+        name: {"source": it.source, "confidence": round(it.confidence, 4)}
+        for name, it in evidence.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +185,9 @@ class Article:
     #: time of the fetch (aware)
     fetched_at: datetime | None = None
     #: field name -> source and confidence
-    evidence: dict[str, Evidence] = field(default_factory=dict)
+    evidence: dict[str, Evidence] = field(
+        default_factory=dict, metadata={"serializer": plain_evidence}
+    )
     #: problems of the page: ``depth_exceeded``, ``attributes_dropped``, ``encoding_repaired``,
     #: ``truncated``
     flags: list[str] = field(default_factory=list)
@@ -207,10 +220,7 @@ class Article:
         plain["next_pages"] = list(self.next_pages)
         plain["image"] = asdict(self.image) if self.image else None
         plain["breadcrumbs"] = [asdict(crumb) for crumb in self.breadcrumbs]
-        plain["evidence"] = {
-            name: {"source": evidence.source, "confidence": round(evidence.confidence, 4)}
-            for name, evidence in self.evidence.items()
-        }
+        plain["evidence"] = plain_evidence(self.evidence)
         return plain
 
     def to_markdown(self, *, front_matter: bool = False) -> str:
