@@ -5,13 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from bisect import bisect_right
 from functools import cache
-from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
@@ -82,13 +76,16 @@ def words_among(texts: list[str], wanted: frozenset[str]) -> tuple[frozenset[str
     return wanted & found, bool(found)
 
 
-def places_of(pattern: re.Pattern[str], texts: Sequence[str]) -> list[int]:
-    """Return the indices of the *texts* in which *pattern* is found, which must not match NUL."""
-    starts = [match.start() for match in pattern.finditer("\0".join(texts))]
-    if not starts:  # the common case
-        return []
-    ends = list(accumulate([len(text) + 1 for text in texts]))
-    return list(dict.fromkeys([bisect_right(ends, start) for start in starts]))
+def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
+    """Return the indices of the texts *joined* by NUL in which *pattern* is found, which must not match NUL."""
+    places: dict[int, None] = {}
+    place = last = 0
+    for found in pattern.finditer(joined):
+        start = found.start()
+        place += joined.count("\0", last, start)
+        last = start
+        places[place] = None
+    return list(places)
 
 
 def tokens(text: str) -> list[str]:

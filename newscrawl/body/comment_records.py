@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.parts import elements_in
-from newscrawl.document.document import MAX_LABEL, WIDGET
+from newscrawl.document.document import MAX_LABEL, WIDGET, rows_between
 from newscrawl.document.repeats import sibling_lists
-from newscrawl.text import places_of, weighted_length
+from newscrawl.text import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from newscrawl.document.document import Document
 
@@ -35,10 +36,17 @@ _REPLIES = dict.fromkeys((
     "הגב", "השב", "پاسخ", "जवाब", "उत्तरद", "উত্তর", "ตอบ", "返信", "답글", "답변",
 ), "") | {
     "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
-    "回": "[复覆]",
+    "回复": "", "回覆": "",
 }  # fmt: skip
-_STARTS = frozenset(start[:3] for start in _REPLIES)
+_STARTS = frozenset(start[:2] for start in _REPLIES)
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
+# Headings of comment sections, in lower case; branches begin with rare letters, for speed.
+_HEADING = re.compile(
+    r"c(?:omment(?:aire|i\b|(?<=\bcomment)s?\b)|oment(?:ari|ário)|ties(?<=reacties)|uss(?<=discuss)|tions(?<=réactions))"
+    r"|k(?:omm?enta|omentář|omen\b|us(?<=diskus))|b(?:at(?<=debat)|ình luận|ack(?<=talkback))|yorum|zász(?<=hozzász)ól"
+    r"|plies\b(?<=\breplies)|maoni|комментари|коментар|каментар|обсужден|σχόλι|コメント|评论|評論|留言|跟贴"
+    r"|讨论|討論|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा|মন্তব্য|கருத்து|ความคิดเห็น"
+)
 _PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
@@ -73,44 +81,62 @@ class RecordSigns(NamedTuple):
     has_replies: bool
 
 
+class ShortTexts(NamedTuple):
+    """Rows of short texts that comments have, in document order."""
+
+    #: buttons such as "Reply"
+    replies: list[int]
+    #: shown texts with a date, a time of day or an age
+    dates: list[int]
+    #: shown texts such as "Comments"
+    headings: list[int]
+
+    @classmethod
+    def of(cls, document: Document) -> ShortTexts:
+        """Find them on a page."""
+        text, hidden = document.text, document.hidden
+        rows = [row for row in document.label_rows if not hidden[row]]
+        joined = "\0".join([text[row] for row in rows])
+        numbered = frozenset(document.number_rows)
+        numbers = [row for row in rows if row in numbered]
+        dated = {numbers[at] for at in places_of(_DATE, "\0".join([text[row] for row in numbers]))}
+        dated.update([rows[place] for place in places_of(_AGO, joined)])
+        headings = [rows[place] for place in places_of(_HEADING, joined.lower())]
+        return cls(_reply_buttons(document), sorted(dated), headings)
+
+
+def _reply_buttons(document: Document) -> list[int]:
+    text, hidden = document.text, document.hidden
+    return [
+        row
+        for row in document.label_rows
+        if ((head := text[row][:2].lower()) in _STARTS or not head.isalpha())
+        and len(text[row]) <= _MAX_REPLY
+        and hidden[row] in {0, WIDGET}
+        and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
+    ]
+
+
 def record_lists(
-    document: Document, start: int, stop: int, *, first_reply: int = 0
+    document: Document, texts: ShortTexts, start: int, stop: int, *, first_reply: int = 0
 ) -> list[list[int]]:
     """Return lists of siblings with the same tag, and a date or a reply button each.
 
     They are in the rows *start* to *stop*; buttons before the row *first_reply* are ignored.
     """
-    replies = reply_buttons(document, max(start, first_reply), stop)
-    marks = sorted({*_dates(document, start, stop), *replies})
+    replies = rows_between(texts.replies, max(start, first_reply), stop)
+    dates = rows_between(texts.dates, start, stop)
+    marks = sorted({*(row for row in dates if _is_date_line(document, row)), *replies})
     lists = sibling_lists(document, marks, _RECORD_TAGS)
     return [rows for rows in lists if rows[0] > start]
 
 
-def reply_buttons(document: Document, start: int, stop: int) -> list[int]:
-    """Return the rows of texts such as "Reply", in the rows *start* to *stop*."""
-    text, hidden = document.text, document.hidden
-    return [
-        row
-        for row in document.labels(start, stop)
-        if len(label := text[row]) <= _MAX_REPLY
-        # the common case: other letters
-        and (
-            not label[:2].isalpha()
-            or not _STARTS.isdisjoint((head := label[:3].lower(), head[:2], head[:1]))
-        )
-        and hidden[row] in {0, WIDGET}
-        and _REPLY.match(_NON_LETTERS.sub("", label.lower()))
-    ]
-
-
-def _dates(document: Document, start: int, stop: int) -> Iterator[int]:
-    """Yield the rows of short shown texts with a date or time and little other text around."""
-    parent, hidden = document.parent, document.hidden
-    rows = [row for row in document.labels(start, stop) if not hidden[row]]
-    for row in _date_rows(document, rows):
-        above = parent[parent[row]] if document.tag[parent[row]] == "a" else parent[row]
-        if document.chars(above) <= 3 * MAX_LABEL:
-            yield row
+def _is_date_line(document: Document, row: int) -> bool:
+    """Return whether there is little other text around the date at *row*."""
+    above = document.parent[row]
+    if document.tag[above] == "a":
+        above = document.parent[above]
+    return document.chars(above) <= 3 * MAX_LABEL
 
 
 def has_date(text: str) -> bool:
@@ -118,22 +144,22 @@ def has_date(text: str) -> bool:
     return bool(_DATE.search(text) or _AGO.search(text))
 
 
-def _date_rows(document: Document, rows: Sequence[int]) -> list[int]:
-    """Return those of *rows* whose texts have a date."""
-    text = document.text
-    numbered = frozenset(document.number_rows)
-    numbers = [row for row in rows if row in numbered]
-    dated = {numbers[place] for place in places_of(_DATE, [text[row] for row in numbers])}
-    dated.update(rows[place] for place in places_of(_AGO, [text[row] for row in rows]))
-    return sorted(dated)
+def has_replies(document: Document, texts: ShortTexts, rows: Sequence[int]) -> bool:
+    """Return whether enough elements of the list *rows* have a button "Reply"."""
+    found = sum(bool(rows_between(texts.replies, row, document.end[row])) for row in rows)
+    return found >= _needed(rows)
 
 
-def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:
+def _needed(rows: Sequence[int]) -> float:
+    return max(2, _MIN_RECORD_SHARE * len(rows))
+
+
+def record_signs(document: Document, texts: ShortTexts, rows: Sequence[int]) -> RecordSigns:
     """Return the properties of the list *rows*; negative if too few of them are records."""
     records: list[_Record] = []
-    needed = max(2, _MIN_RECORD_SHARE * len(rows))
+    needed = _needed(rows)
     for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
-        if record := _record(document, row):
+        if record := _record(document, texts, row):
             records.append(record)
         if len(records) + left < needed:
             return RecordSigns(
@@ -149,48 +175,38 @@ def record_signs(document: Document, rows: Sequence[int]) -> RecordSigns:
     )
 
 
-def _record(document: Document, row: int) -> _Record | None:
+def _record(document: Document, texts: ShortTexts, row: int) -> _Record | None:
     """Return the properties of the subtree of *row*; None if it is not a comment."""
-    if document.link_density(row) > 0.5 or _has_headline(document, row):
+    end, chars = document.end[row], document.chars
+    replies, dates = rows_between(texts.replies, row, end), rows_between(texts.dates, row, end)
+    if not (replies or dates) or document.link_density(row) > 0.5 or _has_headline(document, row):
         return None
-    texts = [
-        (place, document.text[place], weighted_length(document.text[place]))
-        for place in document.text_nodes(row)
-    ]
-    own = [
-        place
-        for place, text, size in texts
-        if size >= _MIN_COMMENT and not _is_link(document, place)
-    ]
+    rows = document.text_nodes(row)
+    own = [it for it in rows if chars(it) >= _MIN_COMMENT and not document.link_chars(it)]
     if not own:
         return None
-    if _PRICE.search("\0".join([text for _, text, size in texts if size <= MAX_LABEL])):
+    short = [it for it in rows if chars(it) <= MAX_LABEL]
+    if _PRICE.search("\0".join([document.text[it] for it in short])):
         return None
-    longest = max(own, key=document.chars)
-    order = [place for place, _, _ in texts].index(longest)
-    has_reply = bool(reply_buttons(document, row, document.end[row]))
-    dates = (size <= MAX_LABEL and has_date(text) for _, text, size in texts[: order + 4])
-    if not (has_reply or any(dates)):
+    longest = max(own, key=chars)
+    following = rows[: bisect_left(rows, longest) + 4][-1]
+    if not (replies or any(it <= following and chars(it) <= MAX_LABEL for it in dates)):
         return None
     later_texts = [
         document.text[place]
-        for place in range(longest, document.end[row])
+        for place in range(longest, end)
         if document.text[place] and document.hidden[place] in {0, WIDGET}
     ]
-    before = [text for place, text, size in texts if place < longest and size <= MAX_LABEL]
+    before = (it for it in short if it < longest and it not in dates)
     return _Record(
         frozenset(
             button
             for text in later_texts[1:]
             if len(text) <= MAX_LABEL and (button := _NON_LETTERS.sub("", text))
         ),
-        author=next((text for text in before if not has_date(text)), ""),
-        has_reply=has_reply,
+        author=next((document.text[it] for it in before), ""),
+        has_reply=bool(replies),
     )
-
-
-def _is_link(document: Document, row: int) -> bool:
-    return document.link_chars(row) > 0
 
 
 def _has_headline(document: Document, row: int) -> bool:

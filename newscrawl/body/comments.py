@@ -14,14 +14,15 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from newscrawl.body.comment_records import (
+    ShortTexts,
     has_date,
+    has_replies,
     record_lists,
     record_signs,
-    reply_buttons,
 )
-from newscrawl.document.document import MAX_LABEL, TEXT, rows_between
+from newscrawl.document.document import MAX_LABEL, rows_between
 from newscrawl.document.repeats import prose
-from newscrawl.text import WIDE_WEIGHT, places_of
+from newscrawl.text import WIDE_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,13 +43,6 @@ _STATE = re.compile(
 )
 # Classes of a WordPress post, which also has its categories and tags as classes.
 _POST = frozenset({"hentry", "type-post"})
-# Headings of comment sections, in lower case.
-_HEADING = re.compile(
-    r"kommenta|commentaire|comentari|comentário|reacties|komenta|комментари|коментар|каментар|обсужден"
-    r"|σχόλι|yorum|hozzászól|komentář|diskus|debat|bình luận|maoni|コメント|评论|評論|留言|跟贴|讨论|討論"
-    r"|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा|মন্তব্য|கருத்து|ความคิดเห็น|discuss|réactions|talkback"
-    r"|comment(?<=\bcomment)s?\b|commenti\b|komen\b|replies\b(?<=\breplies)"
-)
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
@@ -66,6 +60,7 @@ _MAX_MARK = 2 * MAX_LABEL
 """Characters of a line with the date of a comment, the name and the place of its author."""
 _MAX_TEXTS_BEFORE = 9
 """Number of texts from the heading to the first date or reply button."""
+_MAX_TEXTS_AFTER_HEADING = 6  # before the first record
 _MAX_HEADINGS = 20
 """Number of headings that are tried, since pages can repeat them."""
 
@@ -75,12 +70,12 @@ _MAX_RECORDS_SHARE = 1 / 3
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
-    start = start_of_comments(document)
-    named = _named(document, start)
-    if _are_live_blog(document, named):
+    start, texts = start_of_comments(document), ShortTexts.of(document)
+    named = _named(document, texts, start)
+    if _are_live_blog(document, texts, named):
         named = []
-    records = _record_regions(document, named, start)
-    return _merged([*named, *records, *_headed_sections(document, start)])
+    records = _record_regions(document, texts, named, start)
+    return _merged([*named, *records, *_headed_sections(document, texts, start)])
 
 
 def without_comments(document: Document, comments: Sequence[range]) -> Document:
@@ -101,12 +96,12 @@ def _merged(found: Iterable[range]) -> list[range]:
 # Regions by name
 
 
-def _named(document: Document, start: int) -> list[range]:
+def _named(document: Document, texts: ShortTexts, start: int) -> list[range]:
     """Return the regions with a name of comments; large ones begin at *start* or later."""
     regions: list[range] = []
     stop = 0
     for row in named_rows(document, _MIN_REGION):
-        if row >= stop and _is_region(document, row, start):
+        if row >= stop and _is_region(document, texts, row, start):
             stop = document.end[row]
             regions.append(range(row, stop))
     return regions
@@ -131,7 +126,7 @@ def named_rows(document: Document, min_chars: float) -> list[int]:
     ]
 
 
-def _is_region(document: Document, row: int, start: int) -> bool:
+def _is_region(document: Document, texts: ShortTexts, row: int, start: int) -> bool:
     """Return whether an element with a name of comments contains them, and not the article."""
     tag, end = document.tag, document.end[row]
     if tag[row] == "form":
@@ -143,12 +138,12 @@ def _is_region(document: Document, row: int, start: int) -> bool:
         return True
     records = [
         sum(prose(document, record, document.end[record]) for record in rows)
-        for rows in record_lists(document, row, end)
+        for rows in record_lists(document, texts, row, end)
     ]
     return bool(records) and own - max(records) <= page / 3
 
 
-def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
+def _are_live_blog(document: Document, texts: ShortTexts, regions: Sequence[range]) -> bool:
     """Return whether *regions* with names of comments are entries of a live blog.
 
     Then there are several, little other prose, neither authors nor buttons, and no heading.
@@ -157,10 +152,11 @@ def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
     if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
         return False
     first, stop = regions[0].start, regions[-1].stop
-    signs = (record_signs(document, rows) for rows in record_lists(document, first - 1, stop))
+    lists = record_lists(document, texts, first - 1, stop)
+    signs = (record_signs(document, texts, rows) for rows in lists)
     if any(found.has_authors or found.has_buttons for found in signs):
         return False
-    return _heading(document, first) is None
+    return _heading(document, texts, first) is None
 
 
 # Regions by structure
@@ -179,17 +175,19 @@ def start_of_comments(document: Document) -> int:
     return len(document)
 
 
-def _record_regions(document: Document, known: Sequence[range], start: int) -> Iterator[range]:
+def _record_regions(
+    document: Document, texts: ShortTexts, known: Sequence[range], start: int
+) -> Iterator[range]:
     """Yield regions of records that have the structure of comments, outside of *known* regions.
 
     The first record is at the row *start* or later: parts of the article can be records, too.
     """
-    for rows in record_lists(document, 0, len(document), first_reply=start):
+    for rows in record_lists(document, texts, 0, len(document), first_reply=start):
         records = range(rows[0], document.end[rows[-1]])
         if records.start < start or any(_overlap(records, region) for region in known):
             continue
-        heading = _heading(document, records.start)
-        if _are_comments(document, rows, has_heading=heading is not None):
+        heading = _heading(document, texts, records.start)
+        if _are_comments(document, texts, rows, has_heading=heading is not None):
             region = _around(document, records.start, records.stop, heading)
             start = region.stop
             yield region
@@ -199,49 +197,43 @@ def _overlap(rows: range, others: range) -> bool:
     return rows.start < others.stop and others.start < rows.stop
 
 
-def _are_comments(document: Document, rows: Sequence[int], *, has_heading: bool) -> bool:
+def _are_comments(
+    document: Document, texts: ShortTexts, rows: Sequence[int], *, has_heading: bool
+) -> bool:
     """Return whether the records at *rows* are comments.
 
     They have reply buttons, or a heading and authors or buttons. Others have authors and buttons,
     and are not most of the page's prose, which may be products, questions or steps.
     """
     stop = document.end[rows[-1]]
+    own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
+    may_be_alone = len(rows) > 2 and own <= _MAX_RECORDS_SHARE * page
+    if not (may_be_alone or has_heading or has_replies(document, texts, rows)):
+        return False
     if "h1" in document.tag[rows[0] : stop]:
         return False
-    signs = record_signs(document, rows)
+    signs = record_signs(document, texts, rows)
     if signs.has_replies or (has_heading and (signs.has_authors or signs.has_buttons)):
         return True
-    if not (signs.has_authors and signs.has_buttons and signs.records > 2):
-        return False
-    own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
-    return own <= _MAX_RECORDS_SHARE * page
+    return may_be_alone and signs.has_authors and signs.has_buttons and signs.records > 2
 
 
-def _headed_sections(document: Document, start: int) -> Iterator[range]:
+def _headed_sections(document: Document, texts: ShortTexts, start: int) -> Iterator[range]:
     """Yield the rows from a heading of comments after *start* to the end of its section.
 
     The comments need not be elements of one list: there may be one, or their parts are siblings.
     """
-    headings = (row for row in _heading_rows(document, start) if _is_alone(document, row))
+    headings = (
+        row
+        for row in rows_between(texts.headings, start, len(document))
+        if len(document.text[row]) <= _MAX_HEADING and _is_alone(document, row)
+    )
     stop = start
     for row in islice(headings, _MAX_HEADINGS):
         end = _end_of_section(document, row) if row >= stop else None
-        if end is not None and _has_comments(document, range(row + 1, end)):
+        if end is not None and _has_comments(document, texts, range(row + 1, end)):
             stop = end
             yield range(_highest(document, row, end), end)
-
-
-def _is_heading(text: str) -> bool:
-    return _HEADING.search(text.lower()) is not None
-
-
-def _heading_rows(document: Document, start: int) -> list[int]:
-    """Return the rows of shown texts from *start* that are like a heading of comments."""
-    text, hidden = document.text, document.hidden
-    labels = document.labels(start, len(document))
-    rows = [row for row in labels if len(text[row]) <= _MAX_HEADING and not hidden[row]]
-    texts = "\0".join([text[row] for row in rows]).lower().split("\0")
-    return [rows[place] for place in places_of(_HEADING, texts)]
 
 
 def _is_alone(document: Document, row: int) -> bool:
@@ -259,20 +251,18 @@ def _end_of_section(document: Document, heading: int) -> int | None:
     return None
 
 
-def _has_comments(document: Document, section: range) -> bool:
+def _has_comments(document: Document, texts: ShortTexts, section: range) -> bool:
     """Return whether dates or reply buttons divide the text of a *section* into comments."""
     own = prose(document, section.start, section.stop)
     chars = document.chars_before[section.stop] - document.chars_before[section.start]
     if 2 * own < chars:  # links to other pages
         return False
-    texts = rows_between(document.text_nodes(), section.start, section.stop)
-    marks = reply_buttons(document, section.start, section.stop)
-    marks += [
-        row
-        for row in texts
-        if len(document.text[row]) <= _MAX_MARK and has_date(document.text[row])
+    rows = rows_between(document.text_nodes(), section.start, section.stop)
+    marks = [
+        *rows_between(texts.replies, section.start, section.stop),
+        *(it for it in rows if len(document.text[it]) <= _MAX_MARK and has_date(document.text[it])),
     ]
-    if not marks or min(marks) > texts[:_MAX_TEXTS_BEFORE][-1]:
+    if not marks or min(marks) > rows[:_MAX_TEXTS_BEFORE][-1]:
         return False
     if len(marks) < 3 and own > prose(document, 0, section.start):  # may be the article
         return False
@@ -281,18 +271,13 @@ def _has_comments(document: Document, section: range) -> bool:
     return max(gaps) <= max(_MAX_GAP, own / 4)
 
 
-def _heading(document: Document, first: int) -> int | None:
+def _heading(document: Document, texts: ShortTexts, first: int) -> int | None:
     """Return the row of a heading of comments above the records, None if there is none."""
-    seen = 0
-    for row in range(first - 1, 0, -1):
-        if document.tag[row] != TEXT or document.hidden[row]:
-            continue
-        seen += 1
-        if document.chars(row) <= MAX_LABEL and _is_heading(document.text[row]):
-            return row
-        if seen == 6:
-            break
-    return None
+    if not texts.headings:
+        return None
+    above = rows_between(document.shown_rows, 1, first)[-_MAX_TEXTS_AFTER_HEADING:]
+    near = rows_between(texts.headings, above[0], first) if above else ()
+    return next((row for row in reversed(near) if document.chars(row) <= MAX_LABEL), None)
 
 
 def _around(document: Document, first: int, stop: int, heading: int | None) -> range:

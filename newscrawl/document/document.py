@@ -12,7 +12,7 @@ from bisect import bisect_left
 from copy import copy
 from functools import cached_property
 from html import unescape
-from itertools import filterfalse, islice, zip_longest
+from itertools import compress, filterfalse, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -241,7 +241,7 @@ class Document:
         """Yield attributes and text of the ``script`` elements with one of *wanted*, as in the source."""
         parts = [part.encode(errors="replace") for part in wanted]
         source = self.source
-        lower = source.lower()
+        lower = source if b"<script" in source else source.lower()
         start = lower.find(b"<script")
         while start >= 0:
             text_start = lower.find(b">", start) + 1
@@ -306,14 +306,14 @@ class Document:
             if part in text:
                 named.update([name for name, lower in names.items() if part in lower])
         rows: set[int] = set()
-        for column in _NAMES if named else ():
-            rows.update([row for row, name in self.attributes[column].items() if name in named])
+        for values in map(self.attributes.__getitem__, _NAMES if named else ()):
+            rows.update(compress(values, map(named.__contains__, values.values())))
         return sorted(rows)
 
     @cached_property
     def _names(self) -> tuple[dict[str, str], str]:
         """The classes, ids and item types of the page in lower case, and these as one text."""
-        names = list({name for column in _NAMES for name in self.attributes[column].values()})
+        names = list(set().union(*(self.attributes[column].values() for column in _NAMES)))
         text = "\0".join(names).lower()
         return dict(zip(names, text.split("\0"), strict=True)) if names else {}, text
 
@@ -464,15 +464,15 @@ def parse_document(
     if b"\0" in utf8:
         utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
-        utf8 = utf8.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        utf8 = utf8.replace(b"\r\n", b"\n")
+        utf8 = utf8.replace(b"\r", b"\n") if b"\r" in utf8 else utf8
     if (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")
-    utf8 = show_shadow_roots(utf8)
     utf8, columns, root = _read(utf8, flags, scripts=scripts, media=media)
-    for close in (close_open_title, close_noscripts):
-        if (closed := close(columns, utf8)) is not None:
-            utf8, columns, root = _read(closed, flags, scripts=scripts, media=media)
+    for change in (show_shadow_roots, close_open_title, close_noscripts):
+        if (changed := change(columns, utf8)) is not None:
+            utf8, columns, root = _read(changed, flags, scripts=scripts, media=media)
     if needs_repair(columns):
         root = _parse(utf8, flags) if root is None else root
         repair_tree(root)

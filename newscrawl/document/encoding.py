@@ -49,6 +49,7 @@ _DECLARATION = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*[\"']?\s*([^\s;\"'/>]+)",
     re.IGNORECASE | re.DOTALL,
 )
+_DECODED_BYTES = 16 * 1024
 _MAX_DETECTION_BYTES = 256 * 1024
 # Largest share of replaced non-ASCII characters for a declared charset to be accepted.
 _MAX_REPLACED = 0.05
@@ -139,10 +140,13 @@ def is_binary(data: bytes) -> bool:
 
 def _utf8_length(data: bytes) -> int | None:
     """Return the length of *data* without an incomplete last character; None if it is not UTF-8."""
-    try:
-        _, used = codecs.utf_8_decode(data, "strict", False)  # noqa: FBT003  # not final
-    except UnicodeDecodeError:
-        return None
+    parts, used, size = memoryview(data), 0, 1
+    while size:  # in parts, as memory for a large page takes longer than decoding it
+        try:
+            _, size = codecs.utf_8_decode(parts[used : used + _DECODED_BYTES], "strict", False)  # noqa: FBT003  # not final
+        except UnicodeDecodeError:
+            return None
+        used += size
     return used
 
 

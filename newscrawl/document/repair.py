@@ -89,10 +89,10 @@ def _close_elements(found: re.Match[bytes]) -> bytes:
     return start + before + content + after
 
 
-def show_shadow_roots(utf8: bytes) -> bytes:
-    """Return the page with declarative shadow roots as ``div`` elements: browsers show them."""
-    if b"shadowroot" not in utf8:
-        return utf8
+def show_shadow_roots(rows: Rows, utf8: bytes) -> bytes | None:
+    """Return the page with declarative shadow roots as ``div``, as browsers show them; else None."""
+    if "template" not in rows.by_tag or b"shadowroot" not in utf8:
+        return None
     return _as_divs(utf8, lambda _, attributes: bool(_SHADOW_ROOT.search(attributes)))
 
 

@@ -76,6 +76,7 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
         [*(found.text for found in stated.titles), document.title, title.text if title else ""],
         [found.text for found in stated.descriptions],
         [page.url, stated.canonical_url],
+        stated_body=stated.article_body,
     )
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)

@@ -9,6 +9,7 @@ import html
 import json
 import re
 from functools import lru_cache
+from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -90,11 +91,13 @@ def find_embedded_article(
     headlines: Iterable[str] = (),
     descriptions: Iterable[str] = (),
     urls: Iterable[str | None] = (),
+    *,
+    stated_body: str | None = None,
 ) -> str | None:
     """Return the full text of the article that the text nodes *rows* show a part of, or None.
 
     Its data name one of *headlines* or *urls*, or it begins like the page or one of *descriptions*.
-    Paragraphs are separated by blank lines.
+    Paragraphs are separated by blank lines. *stated_body* is the text in JSON-LD, which is read first.
     """
     before = document.chars_before
     shown = sum(before[row + 1] - before[row] for row in rows)
@@ -118,7 +121,7 @@ def find_embedded_article(
             for text in headlines + descriptions
             for part in _SEPARATOR.split(text[:_PROBE_RANGE])
         ],
-        encoded=b"%22" in document.source,
+        encoded=b"%22%3A" in document.source,
     )
     if not wanted and shown > MAX_OTHER_CHARS:
         return None
@@ -126,7 +129,8 @@ def find_embedded_article(
     # Text that the page shows all of counts, too.
     min_chars = max(MIN_CHARS / WIDE_WEIGHT, _MIN_WHOLE * shown / _weight(longest))
     best, best_score = None, (0, 0.0)
-    for text, agreement in _DataReader(page).articles(script_values(document, wanted, min_chars)):
+    values = chain([stated_body], script_values(document, wanted, min_chars))
+    for text, agreement in _DataReader(page).articles(values):
         size = weighted_length(text)
         if last and size >= _MIN_WHOLE * shown and _ends_with(text, last):
             return None  # the page shows all of it
@@ -212,11 +216,13 @@ class _DataReader:
 
     def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
         """Yield texts that agree with the page, with their agreement."""
-        pending: list[tuple[Any, tuple[dict[str, Any], ...]]] = [(value, ()) for value in values]
-        pending.reverse()
         seen: set[int] = set()
         texts = 0
+        pending: list[tuple[Any, tuple[dict[str, Any], ...]]] = []
+        remaining = iter(values)
         for _ in range(_MAX_VALUES):
+            if not pending:
+                pending += ((value, ()) for value in islice(remaining, 1))
             if not pending or texts >= _MAX_TEXTS:
                 return
             value, parents = pending.pop()

@@ -45,7 +45,7 @@ def script_values(document: Document, wanted: Iterable[str], min_chars: float) -
     Scripts with fewer than *min_chars* characters are left out.
     """
     source = document.source
-    wanted = [part for part in wanted if part.encode(errors="replace") in source]
+    wanted = [part for part in wanted if _is_in_data(source, part.encode(errors="replace"))]
     if not wanted and _STREAM.encode() not in source:  # the parts of a stream may divide words
         return
     stream: list[str] = []
@@ -61,6 +61,15 @@ def script_values(document: Document, wanted: Iterable[str], min_chars: float) -
     for value in document.data_attributes():
         if any(part in value for part in wanted):
             yield from parse_json_ld(value)
+
+
+def _is_in_data(source: bytes, part: bytes) -> bool:
+    """Return whether *part* occurs twice, once as the page shows it, or in a script."""
+    first = source.find(part)
+    return first >= 0 and (
+        source.find(part, first + 1) >= 0
+        or source.rfind(b"<script", 0, first) > source.rfind(b"</script", 0, first)
+    )
 
 
 def written_texts(document: Document) -> Iterator[str]:

@@ -115,7 +115,7 @@ def block_chars(document: Document) -> dict[int, float]:
 
 def dates_and_prices(rows: list[int], texts: list[str]) -> tuple[list[int], int]:
     """Return those of *rows* whose texts have a date, and the number of those with a price."""
-    numbers = [texts[row] for row in rows]
+    numbers = "\0".join([texts[row] for row in rows])
     dates = [rows[place] for place in places_of(_DATE, numbers)]
     dates = [row for row in dates if not _COPYRIGHT.search(texts[row])]
     return dates, len(places_of(_PRICE, numbers))
