@@ -57,10 +57,9 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
 
     def serialize_field(self, field: Mapping[str, Any] | Field, name: str, value: Any) -> Any:
         """Return the cell for *value*; dicts and items, and lists of them, as JSON."""
-        values = value if isinstance(value, list | tuple) else [value]
-        if any(map(is_item, values)):
-            value = self._json.encode(value)
         cell = super().serialize_field(field, name, value)
+        if any(map(is_item, cell if isinstance(cell, list | tuple) else [cell])):
+            cell = self._json.encode(cell)
         if isinstance(cell, date | time):
             return cell.isoformat()
         if self._formulas or cell is None or isinstance(cell, int | float):
