@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_texts import SENTENCE, ending
-from newscrawl.body.parts import CAPTION_TAGS, elements_in
+from newscrawl.body.parts import CAPTION_TAGS, elements_in, is_embed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,8 +73,8 @@ def boilerplate(
         elif tag == "span":
             if _is_label(document, row):
                 rows.add(row)
-        elif tag == "figure" and elements_in(document, row, "pre"):
-            continue  # of code
+        elif tag == "figure" and _is_of_text(document, row):
+            continue
         elif tag in aside or _is_boilerplate_block(document, row, threshold, selected=selected):
             rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
@@ -92,6 +92,14 @@ def rows_with_tags(
         for row, tag in enumerate(document.tag[root : document.end[root]], root)
         if tag in tags
     ]
+
+
+def _is_of_text(document: Document, row: int) -> bool:
+    """Return whether a ``figure`` contains code or a quote instead of a picture."""
+    quotes = elements_in(document, row, "blockquote")
+    return bool(elements_in(document, row, "pre")) or (
+        bool(quotes) and not any(is_embed(document, quote) for quote in quotes)
+    )
 
 
 def _is_label(document: Document, row: int) -> bool:

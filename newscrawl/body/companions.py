@@ -51,14 +51,17 @@ _HOLDERS = {
 }
 _ENTRIES = frozenset({"article", "div", "li", "section"})
 _MIN_ENTRIES = 3
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
 _ITEMS = frozenset({"dd", "dt", "li"})
 _LISTS = frozenset({"dir", "dl", "menu", "ol", "ul"})
+_PARTS = _LISTS | {"blockquote", "code", "pre"}
 _STRONG = frozenset({"b", "strong"})
 _NEVER_PLAIN = frozenset(
     {"aside", "audio", "button", "figure", "form", "iframe", "img", "input", "table", "video"}
 )
 _MIN_LINK_SHARE = 0.9
+_MAX_MARKS = 0.05  # links of footnotes back to the text
+_BULLET = re.compile(r"[•‣◦▪*–-] ?\w|\d{1,2}[.)] ")
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
 _CLAIM = re.compile(
     r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
@@ -75,7 +78,12 @@ def with_nested_tags(
 ) -> Columns:
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
     tags = features.get("parent_tag", [])
-    holders = [_holder(document, blocks.owner[place]) for place in places]
+    holders = [
+        CODE_CODE
+        if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place])
+        else _holder(document, blocks.owner[place])
+        for place in places
+    ]
     nested = [holder or tag for holder, tag in zip(holders, tags, strict=True)]
     for position in _sections(document, [blocks.owner[place] for place in places]):
         nested[position] = min(HEADING_CODES)
@@ -204,15 +212,26 @@ def with_neighbours(
         return []
     probability = dict(zip(places, probabilities, strict=True))
     prose = find_prose_blocks(document, blocks.rows, min(accepted))
-    homes = Counter(document.parent[blocks.owner[place]] for place in accepted & prose)
-    if homes:
-        home = homes.most_common(1)[0][0]
+    paragraphs = [blocks.owner[place] for place in accepted & prose]
+    if paragraphs:
+        home = _home(document, paragraphs)
         _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability, prose)
     _add_last_entry(document, blocks, accepted)
     _remove_notices(document, blocks, accepted)
     _remove_labels(document, blocks, accepted)
     return sorted(accepted)
+
+
+def _home(document: Document, paragraphs: Sequence[int]) -> int:
+    """Return the closest element that holds most *paragraphs*, which may have containers of their own."""
+    parents = list(map(document.parent.__getitem__, paragraphs))
+    for _ in range(_MAX_LEVELS):
+        home, held = Counter(parents).most_common(1)[0]
+        if 2 * held >= len(parents) or document.tag[home] == "body":
+            break
+        parents = [max(document.parent[row], 0) for row in parents]
+    return home
 
 
 def _add_between(
@@ -233,6 +252,8 @@ def _add_between(
             if end == place + 1 and owners == {home}:
                 if blocks.chars(document, [place])[0] >= _MIN_LOOSE:
                     accepted.add(place)
+            elif end == place + 1 and _is_heading_of(document, blocks, place):
+                accepted.add(place)
             elif (_introduces(document, blocks, place - 1) and _is_list(document, owners)) or (
                 probability.keys() >= set(range(place, end))
                 and _are_plain_parts(document, blocks, range(place, end), home)
@@ -240,6 +261,16 @@ def _add_between(
                 accepted.update(range(place, end))
             place = end
         place += 1
+
+
+def _is_heading_of(document: Document, blocks: Blocks, place: int) -> bool:
+    """Return whether a block is a plain heading in the container of the next block."""
+    row, following = blocks.owner[place], blocks.owner[place + 1]
+    return (
+        document.parent[row] == document.parent[following]
+        and document.tag[following] not in _HEADINGS
+        and _is_plain_heading(document, row)
+    )
 
 
 def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: int) -> bool:
@@ -252,6 +283,9 @@ def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: in
     ):
         return False
     parts = {child_of(document, home, row) for row in owners}
+    is_shared = sum(map(document.chars, parts)) > chars  # with accepted blocks
+    if is_shared:
+        parts = set(owners)
     if sum(map(document.chars, parts)) > chars or any(
         document.link_chars(row)
         or not _NEVER_PLAIN.isdisjoint(document.tag[row : document.end[row]])
@@ -261,6 +295,8 @@ def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: in
     texts = {_text(document, blocks, place) for place in places}
     if len(texts) < len(places):
         return False
+    if is_shared:
+        return chars >= MIN_LONG * len(texts) and all(ending(text) == SENTENCE for text in texts)
     are_phrases = chars >= _MIN_LOOSE * len(texts)
     if (
         len(texts) >= _MIN_ENTRIES
@@ -301,8 +337,8 @@ def _add_last(  # noqa: PLR0917
     prose: AbstractSet[int],
 ) -> None:
     """Accept paragraphs in containers of their own, lists, quotes and code after accepted blocks."""
-    end, last = document.end[home], max(accepted)
-    place = last + 1
+    end, place = document.end[home], max(accepted) + 1
+    headings: list[int] = []
     while place < len(blocks) and blocks.rows[place][0] < end:
         container = child_of(document, home, blocks.owner[place])
         stop = document.end[container] if container > home else blocks.rows[place][0] + 1
@@ -310,37 +346,46 @@ def _add_last(  # noqa: PLR0917
         while place < len(blocks) and blocks.rows[place][0] < stop:
             inside.append(place)
             place += 1
-        if container > home and _is_last_part(document, blocks, container, inside):
-            accepted.update(inside)
-            continue
-        paragraphs = [other for other in inside if other in prose]
-        others = [other for other in inside if other not in prose]
-        if (
-            not paragraphs
-            or inside[-1] not in prose
-            or len(others) > len(paragraphs)
-            or not all(_is_plain_heading(document, blocks.owner[other]) for other in others)
-            or not all(_may_be_last(document, blocks, other, home) for other in paragraphs)
-            or min(probability.get(other, 0.0) for other in paragraphs) < MIN_LAST_PROBABILITY
-        ):
-            break
-        accepted.update(inside)
+        are_headings = [_is_plain_heading(document, blocks.owner[other]) for other in inside]
+        if container == home or not _is_last_part(document, blocks, container, inside):
+            if container > home and all(are_headings):
+                headings += inside
+                continue
+            paragraphs = [other for other in inside if other in prose]
+            if (
+                inside[-1] not in prose
+                or len(inside) > 2 * len(paragraphs)
+                or sum(are_headings) < len(inside) - len(paragraphs)
+                or not all(_may_be_last(document, blocks, other, home) for other in paragraphs)
+                or min(probability.get(other, 0.0) for other in paragraphs) < MIN_LAST_PROBABILITY
+            ):
+                break
+        accepted.update(headings, inside)
+        headings = []
 
 
 def _is_last_part(document: Document, blocks: Blocks, row: int, inside: Sequence[int]) -> bool:
-    """Return whether the element *row* is a quote, post or code, or a list of phrases, not of words."""
+    """Return whether the element *row* is a quote, post, code, or a list of phrases, also with bullets."""
+    inner = row
+    while document.tag[inner] not in _PARTS and inner < blocks.owner[inside[0]]:
+        inner += 1
+    if document.chars(inner) == document.chars(row):  # the only part of its container
+        row = inner
     tag = document.tag[row]
     if tag == "blockquote" and is_embed(document, row):
         return len(inside) > 1
-    has_code = tag == "pre" or document.tag[row + 1] == "pre"
-    if document.link_chars(row) or (has_code and document.chars(row) > _MAX_CODE):
+    is_code = tag in {"code", "pre"}
+    if document.link_density(row) > _MAX_MARKS or (is_code and document.chars(row) > _MAX_CODE):
         return False
+    chars = sum(blocks.chars(document, inside))
+    texts = [document.text[row] for place in inside for row in blocks.rows[place]]
+    if len(texts) > 1 and all(map(_BULLET.match, texts)):
+        return chars >= _MIN_LOOSE * len(texts)
     if tag in _LISTS:
         items = {_item(document, blocks.owner[place]) for place in inside}
         entries = sum(document.tag[item] != "dt" for item in items)
-        are_phrases = sum(blocks.chars(document, inside)) >= _MIN_LOOSE * entries
-        return are_phrases and 1 < len(items) == len(inside)
-    return tag == "blockquote" or has_code
+        return chars >= _MIN_LOOSE * entries and 1 < len(items) == len(inside)
+    return tag == "blockquote" or is_code
 
 
 def _item(document: Document, row: int) -> int:
