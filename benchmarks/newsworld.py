@@ -4,7 +4,7 @@ Twenty sites publish and change made-up stories by a clock that the crawls share
 or are down for hours. A naive poller reads each listing every hour and each story once; the ideal
 reads a listing in the hours that have news, and each version of a story once.
 
-    python -m benchmarks.newsworld [--hours 54] [--seed 1] [--out PAGE]
+    python -m benchmarks.newsworld [--hours 54] [--seed 1] [--calm] [--out PAGE]
 """
 
 from __future__ import annotations
@@ -238,9 +238,9 @@ _NOTES = {
 }
 
 
-async def run(hours: int, seed: int, out: Path) -> None:
+async def run(hours: int, seed: int, out: Path, *, calm: bool) -> None:
     """Crawl the world and write the page."""
-    sites = make_sites(hours, seed)
+    sites = [site for site in make_sites(hours, seed) if not (calm and site.fault)]
     with TemporaryDirectory() as folder, WorldServer(sites) as world:
         found = await crawl(world, sites, Path(folder), hours)
         clock.set_clock()
@@ -254,6 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=int, default=54)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--calm", action="store_true", help="only sites that never break")
     parser.add_argument("--out", type=Path, help="page to write")
     options = parser.parse_args()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
@@ -262,7 +263,8 @@ def main() -> None:
     async def start() -> None:
         try:
             with TemporaryDirectory() as folder:
-                await run(options.hours, options.seed, options.out or Path(folder, "page.md"))
+                out = options.out or Path(folder, "page.md")
+                await run(options.hours, options.seed, out, calm=options.calm)
         finally:
             reactor.stop()  # type: ignore[attr-defined]
 
