@@ -14,11 +14,10 @@ from scrapy.utils.misc import load_object
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.memory_usage import OwnMemoryUsage
-from newscrawl.crawl.network.secrets import LogText
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
+from newscrawl.crawl.reporting.logs import LogText, shorten_start_errors
 from newscrawl.crawl.reporting.progress import Progress
-from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,

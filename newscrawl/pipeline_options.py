@@ -199,7 +199,7 @@ def validate_settings(settings: BaseSettings) -> list[str]:
     Raises ``ValueError`` naming an invalid setting.
     """
     # They import Scrapy, which extraction does without.
-    from newscrawl.crawl.network.secrets import mask_secrets  # noqa: PLC0415
+    from newscrawl.crawl.reporting.logs import mask_secrets  # noqa: PLC0415
     from newscrawl.exporters.feed_files import is_replaced  # noqa: PLC0415
 
     warnings = check_settings(settings)

@@ -16,8 +16,7 @@ from newscrawl.archives.captures import MAX_FAILURES, Failure
 from newscrawl.archives.unit_pages import RowFields
 from newscrawl.items import Article
 from newscrawl.pipeline_options import PAGE_TASK
-from newscrawl.workers.process import Limits, WorkerProcess
-from newscrawl.workers.site_budget import SiteBudget
+from newscrawl.workers.process import Limits, SiteBudget, WorkerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable

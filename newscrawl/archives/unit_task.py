@@ -16,7 +16,7 @@ from newscrawl.archives.sources import Unit
 from newscrawl.archives.unit_pages import RowFields, UnitPages, left_out
 from newscrawl.pipeline_options import page_arguments
 from newscrawl.workers.child import limit_memory, run_task
-from newscrawl.workers.site_budget import SiteBudget
+from newscrawl.workers.process import SiteBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def extract_unit(
     - *task*, *options*: the function that extracts a page, and its arguments for all pages.
     - *memory_limit* (MB): limit of each page and of the reader between them; 0: none.
     - *max_pages*: limit of this process; 0: none.
-    - *site_seconds*, *used*: :class:`~newscrawl.workers.site_budget.SiteBudget`.
+    - *site_seconds*, *used*: :class:`~newscrawl.workers.process.SiteBudget`.
 
     Each page has a part with its ``url``, ``site`` and ``position`` (arguments *first* of the unit
     and *skip* with which to continue after it), and a part with its ``article``, or ``reason`` and

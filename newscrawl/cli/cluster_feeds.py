@@ -9,8 +9,7 @@ import click
 
 from newscrawl import clock
 from newscrawl.cli.exit_codes import DONE, NO_ARTICLE
-from newscrawl.cli.setting_options import with_settings
-from newscrawl.cli.shared_options import progress, suffix_of
+from newscrawl.cli.shared_options import progress, suffix_of, with_settings
 from newscrawl.defaults import setting
 from newscrawl.feeds.cluster_tables import (
     ARTICLE_COLUMNS,

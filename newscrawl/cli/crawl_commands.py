@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_options
-from newscrawl.cli.setting_options import parse_pairs, with_settings
-from newscrawl.crawl.discovery.site_list import Site, SitesError, http_url, load_sites
-from newscrawl.crawl.discovery.spider_arguments import read_arguments
+from newscrawl.cli.shared_options import parse_pairs, with_settings
+from newscrawl.crawl.discovery.site_list import (
+    Site,
+    SitesError,
+    http_url,
+    load_sites,
+    read_arguments,
+)
 from newscrawl.spiders.discovery import DiscoverySpider
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider

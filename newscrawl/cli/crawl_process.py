@@ -21,7 +21,7 @@ from newscrawl.cli.shared_options import report
 from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.frontier.crawl_store import state_path
 from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.crawl.reporting.result import CrawlResult
 from newscrawl.exporters.feed_files import (
     DOCUMENT_FORMATS,

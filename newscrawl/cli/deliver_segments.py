@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from newscrawl.cli.exit_codes import DONE, FAILED
-from newscrawl.cli.setting_options import with_settings
-from newscrawl.cli.shared_options import progress
+from newscrawl.cli.shared_options import progress, with_settings
 from newscrawl.crawl.output.segments import SegmentError, list_unverified
 from newscrawl.sinks.delivery import deliver
 from newscrawl.sinks.sink import SinkUrlError, check_url

@@ -20,14 +20,15 @@ from newscrawl.cli.page_sources import (
     find_sources,
     read_page,
 )
-from newscrawl.cli.setting_options import default_settings, with_settings
 from newscrawl.cli.shared_options import (
     COUNT,
     check_method,
     complete_method,
     complete_part,
+    default_settings,
     progress,
     report,
+    with_settings,
 )
 from newscrawl.defaults import DEFAULTS, NoSettings, setting
 from newscrawl.items import Article

@@ -11,8 +11,7 @@ from w3lib.encoding import resolve_encoding
 
 from newscrawl.cli.crawl_process import send
 from newscrawl.cli.page_sources import SourceError, check_html, find_sources, read_page
-from newscrawl.cli.setting_options import with_settings
-from newscrawl.cli.shared_options import check_method, suffix_of
+from newscrawl.cli.shared_options import check_method, suffix_of, with_settings
 from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
 from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.extract import DEFAULT_METHOD

@@ -201,7 +201,7 @@ class _CrawlProcess:
 def _main() -> None:
     """Crawl as standard input requests, until the crawl is done or standard input is closed."""
     from newscrawl.cli.main import cli, run  # noqa: PLC0415  # only in the process of the crawl
-    from newscrawl.cli.setting_options import default_settings  # noqa: PLC0415
+    from newscrawl.cli.shared_options import default_settings  # noqa: PLC0415
 
     line = b""
     while not line.endswith(b"\n"):

@@ -13,7 +13,7 @@ from scrapy import Request
 from newscrawl import clock
 from newscrawl.cli.crawl_process import send
 from newscrawl.cli.exit_codes import ALARM, DONE, UNREACHABLE
-from newscrawl.cli.setting_options import with_settings
+from newscrawl.cli.shared_options import with_settings
 from newscrawl.defaults import setting
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls

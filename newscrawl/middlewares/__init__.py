@@ -1,11 +1,10 @@
 """Downloader middlewares."""
 
 from newscrawl.middlewares.compression import CompressionMiddleware
-from newscrawl.middlewares.meta_refresh import MetaRefreshMiddleware
 from newscrawl.middlewares.opt_out import OptOutMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware
 from newscrawl.middlewares.proxy_list import ProxyListMiddleware
-from newscrawl.middlewares.response_charset import CharsetMiddleware
+from newscrawl.middlewares.response_charset import CharsetMiddleware, MetaRefreshMiddleware
 from newscrawl.middlewares.robots_middleware import RobotsMiddleware
 from newscrawl.middlewares.safety import SafetyMiddleware
 from newscrawl.middlewares.site_cookies import SiteCookiesMiddleware

@@ -14,8 +14,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 
 from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
 from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.response_copy import copy_response
+from newscrawl.crawl.network import RefusedError, copy_response
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 

@@ -18,7 +18,7 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.history.site_memory import SiteMemory
+from newscrawl.crawl.frontier.crawl_store import SiteMemory
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
 from newscrawl.crawl.reporting.outcomes import failure_reason

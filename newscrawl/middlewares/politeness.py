@@ -12,7 +12,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
-from newscrawl.crawl.history.site_memory import SiteMemory
+from newscrawl.crawl.frontier.crawl_store import SiteMemory
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.downloader import Downloader
 from newscrawl.crawl.network.pace import Pace, retry_after

@@ -11,7 +11,7 @@ from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
-from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.history.site_memory import SiteMemory
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.response_copy import copy_response
+from newscrawl.crawl.frontier.crawl_store import SiteMemory
+from newscrawl.crawl.network import RefusedError, copy_response
 from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE, product_token

@@ -1,9 +1,10 @@
-"""Copies articles into items of any class that ItemAdapter supports."""
+"""Articles as items: their fields in Scrapy's exporters, and copies of these in other items."""
 
 from __future__ import annotations
 
 import logging
 import re
+from collections import deque
 from collections.abc import MutableMapping
 from contextlib import suppress
 from dataclasses import fields
@@ -12,11 +13,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
+from itemadapter.adapter import DataclassAdapter
 
 from newscrawl.items import BODY_FORMAT_FIELDS, Article
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, KeysView, Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -130,3 +132,34 @@ def _as_annotated(moment: date, annotation: str) -> date:
     if types == {"datetime"} and not isinstance(moment, datetime):
         return datetime.combine(moment, time())
     return moment
+
+
+class ArticleAdapter(DataclassAdapter):
+    """Adapter of articles, as in :meth:`Article.to_dict`: without the formats of the body that are None."""
+
+    @classmethod
+    def is_item(cls, item: Any) -> bool:
+        """Return whether *item* is an article."""
+        return isinstance(item, Article)
+
+    @classmethod
+    def is_item_class(cls, item_class: type) -> bool:
+        """Return whether *item_class* is that of articles."""
+        return issubclass(item_class, Article)
+
+    def field_names(self) -> KeysView[str]:
+        """Return the names of the fields, which are the columns of CSV."""
+        return dict.fromkeys(self).keys()
+
+    def __iter__(self) -> Iterator[str]:
+        for name in super().__iter__():
+            if name not in BODY_FORMAT_FIELDS or getattr(self.item, name) is not None:
+                yield name
+
+
+def use_article_adapter() -> None:
+    """Use :class:`ArticleAdapter` for articles, also in Scrapy's exporters."""
+    if ArticleAdapter not in ItemAdapter.ADAPTER_CLASSES:
+        classes = deque(ItemAdapter.ADAPTER_CLASSES)
+        classes.appendleft(ArticleAdapter)
+        ItemAdapter.ADAPTER_CLASSES = classes

@@ -31,8 +31,7 @@ from newscrawl.pipeline_options import (
     PipelineOptions,
     page_arguments,
 )
-from newscrawl.pipelines import article_adapter
-from newscrawl.pipelines.item_filler import ItemFiller
+from newscrawl.pipelines.item_filler import ItemFiller, use_article_adapter
 from newscrawl.pipelines.zyte import to_zyte
 from newscrawl.text import body_hash, weighted_length
 from newscrawl.workers.child import WorkerError
@@ -115,7 +114,7 @@ class NewsExtractPipeline:
         self._stats.set_value("newscrawl/extract/compiled", COMPILED)
         middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         self._sheets = middleware.sheets if middleware else None
-        article_adapter.register()
+        use_article_adapter()
 
     async def process_item(self, item: Any) -> Any:
         """Return the article of the page in *item*, or *item* filled with its fields."""

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.optional import require
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from scrapy.utils.defer import deferred_from_coro
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.discovery.period import Period, archive_span
+from newscrawl.crawl.discovery.site_list import read_arguments
 from newscrawl.crawl.discovery.site_plan import SitePlan
-from newscrawl.crawl.discovery.spider_arguments import read_arguments
 from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
 from newscrawl.crawl.discovery.urls import UrlPatterns
 from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
@@ -25,7 +25,7 @@ from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
 from newscrawl.crawl.history.source_history import Pause
-from newscrawl.crawl.network.response_copy import copy_response
+from newscrawl.crawl.network import copy_response
 from newscrawl.crawl.page_download import (
     download_page,
     header_feeds,
@@ -33,8 +33,8 @@ from newscrawl.crawl.page_download import (
     page_of,
 )
 from newscrawl.crawl.page_rendering import PageRenderer
+from newscrawl.crawl.reporting.logs import shorten_start_errors
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
-from newscrawl.crawl.start_errors import shorten_start_errors
 from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.web_archive import WebArchive
 from newscrawl.defaults import setting

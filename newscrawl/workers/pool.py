@@ -22,8 +22,7 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl.defaults import setting
 from newscrawl.workers.child import WorkerError, result_of, run_task
-from newscrawl.workers.process import Limits, WorkerProcess
-from newscrawl.workers.site_budget import SiteBudget
+from newscrawl.workers.process import Limits, SiteBudget, WorkerProcess
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

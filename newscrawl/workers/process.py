@@ -1,16 +1,17 @@
-"""One worker process, seen from the pool: starts it, sends tasks, enforces deadlines."""
+"""One worker process, seen from the pool: starts it, sends tasks, enforces deadlines and budgets."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import weakref
+from collections import Counter, defaultdict
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, Literal, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
@@ -18,7 +19,7 @@ from newscrawl.workers.fork_server import ForkServer, can_fork
 from newscrawl.workers.launch import START_DEADLINE, launch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -40,7 +41,7 @@ class Limits:
     memory: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"]
     #: tasks after which a process is replaced
     tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"]
-    #: seconds of :class:`~newscrawl.workers.site_budget.SiteBudget`
+    #: seconds of :class:`~newscrawl.workers.process.SiteBudget`
     site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"]
 
     @classmethod
@@ -56,6 +57,44 @@ class _Job:
     data: bytes
     future: Future[Answer]
     take: Callable[[Any], object] | None
+
+
+SECONDS_PER_TASK: Final = 0.5
+"""Seconds per task that do not count towards the budget of a site. Pages take 0.02 on average."""
+
+
+class SiteBudget:
+    """Time used by site, with a budget of *seconds* each; 0: no limit.
+
+    :data:`SECONDS_PER_TASK` of each task do not count. *used* is the :attr:`used` of an earlier
+    process.
+    """
+
+    def __init__(
+        self, seconds: float = 0.0, used: Mapping[str, tuple[float, int]] | None = None
+    ) -> None:
+        self._budget = seconds
+        #: seconds used, by site
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._tasks: Counter[str] = Counter()
+        for site, (time, tasks) in (used or {}).items():
+            self.seconds[site], self._tasks[site] = time, tasks
+
+    @property
+    def used(self) -> dict[str, tuple[float, int]]:
+        """Seconds and tasks by site."""
+        return {site: (seconds, self._tasks[site]) for site, seconds in self.seconds.items()}
+
+    def add(self, site: str, seconds: float) -> None:
+        """Add a task of *site*."""
+        self._tasks[site] += 1
+        self.seconds[site] += seconds
+
+    def is_exceeded(self, site: str) -> bool:
+        """Return whether *site* has used its time; "" stands for no site, which has no budget."""
+        if not (self._budget and site):
+            return False
+        return self.seconds[site] > self._budget + SECONDS_PER_TASK * self._tasks[site]
 
 
 class _Watchdog:

@@ -20,8 +20,8 @@ import newscrawl
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.network.download_handler import HttpHandler
 from newscrawl.crawl.network.downloader import Downloader
-from newscrawl.crawl.network.secrets import LogText
 from newscrawl.crawl.output.segment_writer import SegmentWriter
+from newscrawl.crawl.reporting.logs import LogText
 from newscrawl.crawl.reporting.progress import Progress
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.exporters.text_feeds import SafeCsvItemExporter

@@ -20,7 +20,7 @@ from newscrawl.crawl.discovery.page_links import read_page
 from newscrawl.crawl.discovery.site_list import SitesError, load_sites
 from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
 from newscrawl.crawl.network.pace import retry_after
-from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.crawl.rule_files import product_token, read_rules
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.document.encoding import header_charset, to_utf8

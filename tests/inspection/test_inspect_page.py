@@ -11,8 +11,7 @@ from newscrawl.extraction.extract import extract
 from newscrawl.extraction.methods import available_methods
 from newscrawl.extraction.trace import Trace
 from newscrawl.inspection.findings import MAX_BLOCKS, Finding, find_all
-from newscrawl.inspection.inspect_page import inspect_page
-from newscrawl.inspection.marked_page import marked_page
+from newscrawl.inspection.inspect_page import inspect_page, marked_page
 from tests.helpers.browser import (
     DESKTOP,
     PHONE,

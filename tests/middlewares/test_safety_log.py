@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.network import secrets
-from newscrawl.crawl.network.secrets import LogTextFilter, mask_secrets
+from newscrawl.crawl.reporting import logs
+from newscrawl.crawl.reporting.logs import LogTextFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
@@ -71,7 +71,7 @@ def test_masking_takes_linear_time(piece: str):
     def clean(size: int) -> None:
         mask_secrets(f"http://?{piece * (size // len(piece))}?@=")
 
-    assert growth(clean, 2048, secrets) < 2.3
+    assert growth(clean, 2048, logs) < 2.3
 
 
 def test_masks_messages_arguments_and_tracebacks():

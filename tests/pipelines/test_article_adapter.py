@@ -11,7 +11,7 @@ from itemadapter import ItemAdapter
 from scrapy.exporters import CsvItemExporter, JsonLinesItemExporter
 
 from newscrawl.items import Article, BodyImage, BodyLink
-from newscrawl.pipelines import article_adapter
+from newscrawl.pipelines.item_filler import use_article_adapter
 
 if TYPE_CHECKING:
     from scrapy.exporters import BaseItemExporter
@@ -22,8 +22,8 @@ FORMATS = {"body_markdown", "body_html", "links", "images"}
 @pytest.fixture(autouse=True)
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ItemAdapter, "ADAPTER_CLASSES", ItemAdapter.ADAPTER_CLASSES)
-    article_adapter.register()
-    article_adapter.register()
+    use_article_adapter()
+    use_article_adapter()
 
 
 def feed(exporter_class: type[BaseItemExporter], article: Article) -> str:

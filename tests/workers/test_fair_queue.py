@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import FairQueue, WorkerPool
-from newscrawl.workers.process import Limits
-from newscrawl.workers.site_budget import SECONDS_PER_TASK, SiteBudget
+from newscrawl.workers.process import SECONDS_PER_TASK, Limits, SiteBudget
 
 
 def serve(queue: FairQueue[float]) -> str:

@@ -1,4 +1,4 @@
-"""Parser of RSS, Atom and JSON Feed.
+"""Parser of RSS, Atom and JSON Feed, and repair of XML before it is parsed.
 
 A pure function of bytes, run in a worker process. RSS and Atom are read by feedparser, which takes
 seconds per megabyte: large feeds are truncated, since their newest entries come first.
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from html import unescape
+from html.entities import html5
 from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +19,7 @@ import feedparser
 from w3lib.html import remove_tags
 
 from newscrawl.crawl.discovery.listing_entries import EntryCollector
-from newscrawl.crawl.discovery.xml_repair import ROOT, repair_xml
+from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -149,6 +151,54 @@ def _title(entry: dict[str, Any]) -> str:
     if entry.get("title_detail", {}).get("type") == "text/html":
         title = unescape(remove_tags(title))
     return squeeze(title)
+
+
+ROOT: Final = re.compile(
+    rb"<((?:[\w.-]{1,99}:)?(urlset|sitemapindex|rss|feed|rdf))(?=[\s/>])", re.IGNORECASE
+)
+"""Start of the root element, with its name with and without prefix."""
+_MAX_PROLOG: Final = 64 * 1024
+# For references that are no characters, feedparser raises UnicodeEncodeError or OverflowError, lxml
+# UnicodeDecodeError.
+_REFERENCE: Final = re.compile(
+    rb"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?:#(?:(\d++)|x([\da-f]++))|([a-z][a-z\d]{0,31});)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_XML_ENTITIES: Final = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+_MAX_DIGITS: Final = 7
+_SURROGATES: Final = range(0xD800, 0xE000)
+
+
+def repair_xml(data: bytes) -> bytes:
+    """Return a sitemap or feed in UTF-8, from its root element on, with valid references.
+
+    What precedes the root is an encoding that may be wrong, a document type that may be an attack,
+    or a warning of PHP. *data* that has no known root element is only decoded.
+    """
+    data = to_utf8(data).utf8
+    root = ROOT.search(data, 0, _MAX_PROLOG)
+    return _REFERENCE.sub(_valid_reference, data[root.start() :]) if root else data
+
+
+def _valid_reference(match: re.Match[bytes]) -> bytes:
+    """Return a reference that XML has: that of U+FFFD for what is not a character."""
+    decimal, hexadecimal, name = match.groups()
+    if digits := (decimal or hexadecimal or b"").lstrip(b"0"):
+        code = int(digits, 10 if decimal else 16) if len(digits) <= _MAX_DIGITS else sys.maxsize
+        is_character = code <= sys.maxunicode and code not in _SURROGATES
+        return match[0] if is_character else b"&#xFFFD"
+    if decimal or hexadecimal:
+        return b"&#xFFFD"
+    if name is None:
+        return b"&amp;" if match[0] == b"&" else match[0]
+    if name in _XML_ENTITIES:
+        return match[0]
+    characters = html5.get(f"{name.decode()};")
+    return (
+        "".join(f"&#{ord(c)};" for c in characters).encode()
+        if characters
+        else b"&amp;" + match[0][1:]
+    )
 
 
 def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:

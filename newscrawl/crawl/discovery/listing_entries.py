@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from newscrawl import clock
 from newscrawl.crawl.discovery.link_classifier import date_in_url
 from newscrawl.crawl.discovery.period import Period, span_of
-from newscrawl.crawl.discovery.traps import trap_kind
 from newscrawl.crawl.discovery.urls import (
     TrackingVariants,
     UrlPatterns,
@@ -20,6 +19,7 @@ from newscrawl.crawl.discovery.urls import (
     page_key,
     registered_domain,
     site_key,
+    trap_kind,
 )
 from newscrawl.fields import further_pages
 from newscrawl.fields.dates.visible_dates import read_only_date
@@ -89,7 +89,7 @@ class EntryCollector:
     *domains*: registered domains to accept; *since*, *until* (ISO 8601): entries that were certainly
     published outside of this period are skipped; *limit*: maximum number of entries, the newest are
     kept, of the period first; *traps*: skip URLs of crawler traps
-    (:func:`~newscrawl.crawl.discovery.traps.trap_kind`); *patterns*: expressions to include and to
+    (:func:`~newscrawl.crawl.discovery.urls.trap_kind`); *patterns*: expressions to include and to
     exclude (:class:`~newscrawl.crawl.discovery.urls.UrlPatterns`); *learned*: parameters that were
     compared (:class:`~newscrawl.crawl.discovery.urls.TrackingVariants`).
     """

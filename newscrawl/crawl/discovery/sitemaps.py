@@ -16,10 +16,10 @@ from lxml import etree
 
 from newscrawl.crawl.content_codings import GZIP, decode
 from newscrawl.crawl.discovery import feed_parser
+from newscrawl.crawl.discovery.feed_parser import ROOT, repair_xml
 from newscrawl.crawl.discovery.listing_entries import EntryCollector
 from newscrawl.crawl.discovery.period import sitemap_spans
 from newscrawl.crawl.discovery.urls import absolute_url
-from newscrawl.crawl.discovery.xml_repair import ROOT, repair_xml
 from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE
 from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 import re
 from collections import Counter, defaultdict, deque
@@ -10,16 +12,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
+from itemadapter import ItemAdapter
 from scrapy import signals
+from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.urls import site_key_or
-from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.defaults import setting
+from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -63,17 +67,32 @@ CREATE TABLE IF NOT EXISTS spent (
     site TEXT PRIMARY KEY,
     requests INTEGER NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key BLOB NOT NULL UNIQUE,
+    item TEXT,
+    checksum INTEGER NOT NULL,
+    error TEXT
+);
 """)
 """A request is pending until *request* is NULL; the row then marks its *key* as seen. ``spent``:
-number of network requests to sites with a budget."""
+number of network requests to sites with a budget. ``outbox``: items in the order of *id*. A delivered
+item has NULL as *item* and keeps its *key* until the crawl finishes, so that a request repeated after
+a crash does not add it again; one with an *error* cannot be delivered, and is not tried again."""
 
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
+DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
+_INSERT_ITEM: Final = "INSERT OR IGNORE INTO outbox (key, item, checksum) VALUES (?, ?, ?)"
 _FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
 _INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 _COUNT_REQUEST: Final = """
 INSERT INTO spent VALUES (?, 1) ON CONFLICT DO UPDATE SET requests = requests + 1
 """
+
+#: fields that differ between two fetches of a page
+_VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
+_encode = ScrapyJSONEncoder().encode
 
 #: a row of the table ``request``
 RequestRow = tuple[int, int, str, int, str | None, int | None]
@@ -393,7 +412,7 @@ class LeaseBook:
 
     def _add_to_outbox(self, item: Any, lease: Lease | None) -> None:
         try:
-            row = outbox.outbox_row(item)
+            row = outbox_row(item)
         except (TypeError, ValueError) as error:
             self._stats.inc_value("newscrawl/frontier/unserializable_item_count")
             message = "Could not serialize a %s as JSON, the item is lost: %s"
@@ -402,9 +421,9 @@ class LeaseBook:
                 lease.scraped, lease.failed = False, "unserializable"
             return
         if lease:
-            lease.writes.append((outbox.INSERT, [row]))
+            lease.writes.append((_INSERT_ITEM, [row]))
         else:
-            self.store.write(outbox.INSERT, [row])
+            self.store.write(_INSERT_ITEM, [row])
 
     def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
         if lease := self._lease_of(response):
@@ -432,3 +451,27 @@ def _drop_outcome(error: BaseException) -> str:
         return status
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
     return f"dropped/{getattr(error, 'reason', None) or name}"
+
+
+def outbox_row(item: Any) -> tuple[bytes, str, int]:
+    """Return the key and JSON of *item*, and the checksum of the latter.
+
+    Raises ``TypeError`` or ``ValueError`` if it cannot be serialized as JSON.
+    """
+    fields = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
+    text = _encode(fields)
+    return item_key(fields), text, checksum(text)
+
+
+def item_key(fields: Mapping[str, Any]) -> bytes:
+    """Return a key that is the same for all items of a page with the same content.
+
+    It covers canonical URL (or URL) and body of an article, and all but the volatile fields of
+    other items.
+    """
+    if fields.get("url") and fields.get("body"):
+        text = f"{fields.get('canonical_url') or fields['url']}\n{fields['body']}"
+    else:
+        stable = {name: value for name, value in fields.items() if name not in _VOLATILE_FIELDS}
+        text = json.dumps(stable, sort_keys=True, default=_encode)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]

@@ -15,10 +15,10 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawl.frontier import outbox
 from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
 from newscrawl.crawl.frontier.lease_middleware import START, LeaseErrback, LeaseMiddleware
 from newscrawl.crawl.frontier.leases import (
+    DELETE_DELIVERED,
     INSERT,
     LEASE,
     NO_KEY,
@@ -118,7 +118,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return deferred_from_coro(self._open())
 
     async def _open(self) -> None:
-        await self._store.open(SCHEMA + outbox.SCHEMA)
+        await self._store.open(SCHEMA)
         runs = await self._store.read("SELECT started FROM run WHERE ended IS NULL")
         if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
             await self._resume(runs[0][0])
@@ -132,7 +132,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
 
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
-        self._store.write(outbox.DELETE_DELIVERED)
+        self._store.write(DELETE_DELIVERED)
         now = clock.now().isoformat()
         self._store.write("UPDATE run SET ended = ? WHERE ended IS NULL", [(now,)])
 

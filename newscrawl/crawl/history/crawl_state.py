@@ -18,14 +18,13 @@ from scrapy import signals
 from newscrawl import clock
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, SiteMemory
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.page_history import PageHistory
 from newscrawl.crawl.history.revisit_policy import RevisitPolicy
-from newscrawl.crawl.history.site_memory import SiteMemory
-from newscrawl.crawl.history.site_sizes import SiteSizes
+from newscrawl.crawl.history.schema import SiteSizes
 from newscrawl.crawl.history.source_history import NO_PAUSE, SourceHistory
 from newscrawl.defaults import setting
 

@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from newscrawl.crawl.frontier.crawl_store import CrawlStore
+    from newscrawl.crawl.frontier.crawl_store import CrawlStore, SiteMemory
     from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.revisit_policy import ArticleStatus, RevisitPolicy
-    from newscrawl.crawl.history.site_memory import SiteMemory
-    from newscrawl.crawl.history.site_sizes import SiteSizes
+    from newscrawl.crawl.history.schema import SiteSizes
     from newscrawl.items import Article
 
     Entry = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Tables and SQL statements of the crawl history.
+"""Tables and SQL statements of the crawl history, and a limit on what they hold of each site.
 
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
@@ -8,13 +8,21 @@ they tell pages of the site apart. Times are seconds since 1970 (UTC).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+import json
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from newscrawl.crawl.frontier.crawl_store import state_tables
 from newscrawl.crawl.history.revisit_policy import RETIRED_RATE
 
 if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
     from newscrawl.crawl.discovery.target import Role
+    from newscrawl.crawl.frontier.crawl_store import CrawlStore
+
+    Table = Literal["page", "source"]
 
 _DAY: Final = 86_400
 
@@ -289,3 +297,61 @@ DELETE_OLD: Final = (
     "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
 )
 DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"
+
+
+logger = logging.getLogger(__name__)
+
+_FULL_RATIO: Final = 0.9
+"""Share of the limit above which a site makes room for new pages when a crawl starts."""
+_KEPT_RATIO: Final = 0.8
+"""Share of the limit that such a site keeps."""
+
+
+class SiteSizes:
+    """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
+
+    *limit*: maximum size of a site's rows in each table, in bytes; 0 is none.
+    """
+
+    def __init__(self, limit: int, stats: StatsCollector) -> None:
+        self._limit = limit
+        self._stats = stats
+        self._sizes: Counter[tuple[Table, str]] = Counter()
+        self._warned: set[str] = set()
+
+    async def reduce(self, store: CrawlStore) -> None:
+        """Read the sizes; delete the rows used longest ago of sites near the limit."""
+        [(file_size,)] = await store.read(FILE_SIZE)
+        if not 0 < self._limit < 2 * file_size:  # no site can be near it
+            return
+        kept = int(self._limit * _KEPT_RATIO)
+        tables: tuple[Table, ...] = ("page", "source")
+        for table in tables:
+            rows = await store.read(SITE_SIZES[table])
+            full = [site for site, size in rows if size > self._limit * _FULL_RATIO]
+            if full:
+                store.write(DELETE_OLDEST[table], [(json.dumps(full), kept)])
+            self._sizes.update({(table, site): size for site, size in rows})
+            for site in full:
+                self._sizes[table, site] = kept
+                self._warn(site)
+
+    def admits(self, table: Table, site: str, key: str, *texts: str) -> bool:
+        """Return whether a new row of *site* with these values is to be stored; add its size."""
+        size = ROW_SIZE + KEY_COPIES * len(key) + sum(map(len, texts))
+        if 0 < self._limit < self._sizes[table, site] + size:
+            self._stats.inc_value("newscrawl/state/forgotten_count")
+            self._warn(site)
+            return False
+        self._sizes[table, site] += size
+        return True
+
+    def _warn(self, site: str) -> None:
+        if site not in self._warned:
+            self._warned.add(site)
+            logger.warning(
+                "%s has more pages than NEWSCRAWL_STATE_SITE_SIZE (%d bytes) permits to remember;"
+                " articles of the forgotten ones may be emitted again",
+                site,
+                self._limit,
+            )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.revisit_policy import RevisitPolicy
-    from newscrawl.crawl.history.site_sizes import SiteSizes
+    from newscrawl.crawl.history.schema import SiteSizes
 
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
 
-    from newscrawl.crawl.history.site_memory import SiteMemory
+    from newscrawl.crawl.frontier.crawl_store import SiteMemory
 
 MAX_CACHE_SIZE: Final = 48 * 2**20
 """Maximum size of the rules of all hosts in bytes: those of 15,000 typical hosts."""

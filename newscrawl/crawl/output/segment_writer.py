@@ -22,9 +22,8 @@ from scrapy.utils.misc import load_object
 from newscrawl import clock
 from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, state_tables
+from newscrawl.crawl.frontier.leases import SCHEMA as LEASES
 from newscrawl.crawl.frontier.leases import LeaseBook
-from newscrawl.crawl.frontier.outbox import SCHEMA as OUTBOX
-from newscrawl.crawl.frontier.outbox import SET_ASIDE
 from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
 from newscrawl.defaults import SettingError, setting
 from newscrawl.sqlite import checksum
@@ -49,6 +48,7 @@ _PENDING: Final = (
     "WHERE item IS NOT NULL AND error IS NULL AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
 )
 _DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
+_SET_ASIDE: Final = "UPDATE outbox SET error = ? WHERE id = ?"
 _MAX_ID: Final = 2**63 - 1
 
 segments_closed: Final = object()
@@ -107,7 +107,7 @@ class SegmentWriter:
             logger.warning(
                 "NEWSCRAWL_SEGMENTS without NEWSCRAWL_STATE: a crash loses unwritten items"
             )
-        await self._store.open(OUTBOX + SCHEMA)
+        await self._store.open(LEASES + SCHEMA)
         self._store.write(
             "INSERT OR IGNORE INTO segment_writer VALUES (1, ?)", [(secrets.token_hex(4),)]
         )
@@ -183,7 +183,7 @@ class SegmentWriter:
             self._store.damage.append(f"{self._store.path}: item {number} set aside ({error})")
         if errors:
             self._stats.inc_value("newscrawl/segments/set_aside_count", len(errors))
-            self._store.write(SET_ASIDE, [(error, number) for number, error in errors.items()])
+            self._store.write(_SET_ASIDE, [(error, number) for number, error in errors.items()])
             await self._store.commit()
 
 

@@ -9,7 +9,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.secrets import mask_secrets
+from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.fields.kind.barriers import is_challenge
 from newscrawl.workers.child import WorkerError
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.discovery import sitemaps, xml_repair
+from newscrawl.crawl.discovery import feed_parser, sitemaps
+from newscrawl.crawl.discovery.feed_parser import repair_xml
 from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
-from newscrawl.crawl.discovery.xml_repair import repair_xml
 from tests.helpers.operations import growth
 
 URL = "https://news.example/sitemap.xml"
@@ -208,7 +208,7 @@ def test_repair_takes_linear_time(piece: str):
     def find(size: int) -> None:
         repair_xml(b"<urlset>" + (piece * (size // len(piece))).encode())
 
-    assert growth(find, 400, xml_repair) < 2.3
+    assert growth(find, 400, feed_parser) < 2.3
 
 
 def test_references_that_are_no_characters():

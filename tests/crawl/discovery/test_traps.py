@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.page_links import extract_links, read_page
 from newscrawl.crawl.discovery.sitemaps import read_sitemap
-from newscrawl.crawl.discovery.traps import trap_kind
-from newscrawl.crawl.discovery.urls import absolute_url, page_key
+from newscrawl.crawl.discovery.urls import absolute_url, page_key, trap_kind
 from newscrawl.document.document import parse_document
 from newscrawl.lab.corpora.corpus import load_corpus
 

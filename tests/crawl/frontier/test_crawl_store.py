@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.frontier import leases, outbox
+from newscrawl.crawl.frontier import leases
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.output import segment_writer
@@ -223,7 +223,7 @@ def test_rejects_other_files_without_changing_them(path: Path, make: Any, messag
 @pytest.mark.parametrize("table", ["request", "outcome", "outbox", "page", "crawl_site", "segment"])
 def test_checks_the_tables_of_all_components_at_once(path: Path, table: str):
     """A crawl does not start with them, and has not to be closed because of them."""
-    schemas = leases.SCHEMA + outbox.SCHEMA + schema.SCHEMA + crawl_recorder.SCHEMA
+    schemas = leases.SCHEMA + schema.SCHEMA + crawl_recorder.SCHEMA
     open_and_close(path)
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(schemas + segment_writer.SCHEMA)

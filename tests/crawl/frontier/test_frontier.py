@@ -18,8 +18,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
-from newscrawl.crawl.frontier.leases import Lease, LeaseBook
-from newscrawl.crawl.frontier.outbox import item_key, outbox_row
+from newscrawl.crawl.frontier.leases import Lease, LeaseBook, item_key, outbox_row
 from newscrawl.crawl.frontier.request_queue import (
     MIN_SLOT_MEMORY,
     PendingRequests,

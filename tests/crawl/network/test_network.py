@@ -14,12 +14,11 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 from twisted.internet.defer import Deferred
 
-from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.network import RefusedError, copy_response
 from newscrawl.crawl.network.addresses import all_global
 from newscrawl.crawl.network.downloader import Downloader
 from newscrawl.crawl.network.pace import REFUSAL_LIMIT, Pace
-from newscrawl.crawl.network.response_copy import copy_response
-from newscrawl.crawl.network.secrets import LogText, LogTextFilter
+from newscrawl.crawl.reporting.logs import LogText, LogTextFilter
 from tests.conftest import run_python
 from tests.helpers.crawl_history import in_loop
 

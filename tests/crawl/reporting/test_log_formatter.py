@@ -21,7 +21,7 @@ def test_logs_same_lines_as_scrapy(tmp_path: Path, level: str):
     """At each level the log is that of Scrapy's own formatter."""
     crawls = []
     for formatter in (
-        "newscrawl.crawl.reporting.log_formatter.QuietLogFormatter",
+        "newscrawl.crawl.reporting.logs.QuietLogFormatter",
         "scrapy.logformatter.LogFormatter",
     ):
         with DirectWeb({"127.0.0.1/": Answer(article_page(0).encode(), 200, HTML)}) as web:
