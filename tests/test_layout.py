@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "document ensemble exporters",
         "css body fields neardup",
         "extraction",
-        "workers",
+        "component workers",
         "crawl inspection",
         "archives feeds middlewares optional pipeline_options",
         "pipelines reports sinks spiders",

@@ -14,13 +14,13 @@ import shutil
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.http.request import NO_CALLBACK
 
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.rules_cache import SizedCache
@@ -87,10 +87,8 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
-class PageRenderer:
+class PageRenderer(Component):
     """Renders pages for ``NEWSCRAWL_RENDER``; the browser starts with the first one."""
-
-    _renderers: ClassVar[WeakKeyDictionary[Crawler, PageRenderer]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
@@ -105,11 +103,6 @@ class PageRenderer:
         self._browser: Browser | None = None
         self._scripts: SizedCache[Response] = SizedCache(_MAX_SCRIPTS)
         crawler.signals.connect(self._close, signals.spider_closed)
-
-    @classmethod
-    def for_crawler(cls, crawler: Crawler) -> PageRenderer:
-        """Return the renderer of *crawler*."""
-        return cls._renderers.get(crawler) or cls._renderers.setdefault(crawler, cls(crawler))
 
     async def render(self, page: PageItem) -> PageItem | None:
         """Return *page* as its scripts have filled it, None if it is not rendered; count it."""

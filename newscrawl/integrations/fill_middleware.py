@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.http import HtmlResponse
 
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import absolute_url, page_key
 from newscrawl.crawl.page_download import page_of
 from newscrawl.defaults import setting
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-class FillMiddleware:
+class FillMiddleware(Component):
     """Fills the empty fields of each item with the article of the page it was scraped from.
 
     Items need no field for the page: the middleware extracts the response of the callback, once and
@@ -35,11 +36,6 @@ class FillMiddleware:
         self._url_field = setting(crawler.settings, "NEWSCRAWL_URL_FIELD")
         self._html_field = setting(crawler.settings, "NEWSCRAWL_HTML_FIELD")
         crawler.signals.connect(self._extractor.open_spider, signals.spider_opened)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware of *crawler*; raise ``ValueError`` for an invalid setting."""
-        return cls(crawler)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from protego import Protego
 from scrapy.exceptions import NotConfigured
@@ -17,6 +17,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import site_key
 from newscrawl.crawl.frontier.crawl_store import SiteMemory
 from newscrawl.crawl.network import RefusedError
@@ -53,7 +54,7 @@ _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
 _NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
 
 
-class OptOutMiddleware:
+class OptOutMiddleware(Component):
     """Refuses requests and drops responses that are opted out (``NEWSCRAWL_TDM_OPT_OUT_OBEY``).
 
     Sites opt out by ``/.well-known/tdmrep.json`` or ``/ai.txt``, fetched once per host; pages by
@@ -68,13 +69,8 @@ class OptOutMiddleware:
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._token = product_token(self._agent)
         self._pool = WorkerPool.for_crawler(crawler)
-        self._rules = RulesCache("opt_out", SiteMemory.for_crawler(crawler))
+        self._rules = RulesCache("opt_out", SiteMemory.of(crawler))
         self._parsers = ParserCache(Protego.parse)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` unless it is enabled."""
-        return cls(crawler)
 
     async def process_request(self, request: Request) -> None:
         """Raise :class:`RefusedError` if the site opts out for the URL of *request*."""

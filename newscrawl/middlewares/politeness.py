@@ -6,12 +6,13 @@ import logging
 from collections import Counter
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.frontier.crawl_store import SiteMemory
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.downloader import Downloader
@@ -47,7 +48,7 @@ _SLOW_DELAY: Final = 5.0
 _REPEATED: Final = ("retry_times", "redirect_times", META)
 
 
-class PolitenessMiddleware:
+class PolitenessMiddleware(Component):
     """Obeys Retry-After and Crawl-delay, and backs off from an overloaded domain.
 
     Applies to the slots of :class:`~newscrawl.crawl.network.downloader.Downloader`, which are
@@ -73,16 +74,11 @@ class PolitenessMiddleware:
         self.extra: Counter[str] = Counter()
         #: called with the site of each request that is sent
         self.on_request: Callable[[str], None] | None = None
-        self._memory = SiteMemory.for_crawler(crawler)
+        self._memory = SiteMemory.of(crawler)
         crawler.signals.connect(self._recall, signals.spider_opened)
         crawler.signals.connect(self._robots, signals.robots_parsed)
         # By signal, since the slot sends its next request before process_response() is called.
         crawler.signals.connect(self._downloaded, signals.response_downloaded)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` if it is disabled."""
-        return cls(crawler)
 
     async def _recall(self) -> None:
         """Close the domains whose Retry-After of a former crawl has not passed."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.defaults import SettingError, setting
@@ -33,7 +34,7 @@ PAUSE: Final = 300.0
 _AUTHENTICATION_REQUIRED: Final = 407
 
 
-class ProxyListMiddleware:
+class ProxyListMiddleware(Component):
     """Sends the requests of each registered domain through one of ``NEWSCRAWL_PROXIES``.
 
     The choice depends on the domain only, so a site sees one address, and on every machine the
@@ -50,14 +51,6 @@ class ProxyListMiddleware:
         self._stats = crawler.stats
         self._failures = [0] * len(self._proxies)
         self._paused_until = [0.0] * len(self._proxies)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` without proxies.
-
-        Raises ``ValueError`` for an invalid setting.
-        """
-        return cls(crawler)
 
     def process_request(self, request: Request) -> None:
         """Assign a proxy, for a retry or redirect anew."""

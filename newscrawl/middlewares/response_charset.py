@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.http import HtmlResponse, TextResponse
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
 
+from newscrawl.component import Component
 from newscrawl.document.encoding import header_charset, page_charset, whatwg_codec
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger(__name__)
 
 
-class CharsetMiddleware:
+class CharsetMiddleware(Component):
     """Decodes responses of other charsets than those of the WHATWG Encoding Standard as UTF-8.
 
     Scrapy accepts every codec of Python: ``punycode`` takes quadratic time, ``hex`` raises
@@ -28,13 +28,8 @@ class CharsetMiddleware:
     read ``response.text``.
     """
 
-    def __init__(self, stats: StatsCollector) -> None:
-        self._stats = stats
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware."""
-        return cls(crawler.stats)
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Return *response*; as UTF-8 if its header or its first 4 KB declare another charset."""

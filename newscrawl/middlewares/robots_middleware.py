@@ -62,7 +62,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} requires Scrapy's default asyncio reactor")
         self._pool = WorkerPool.for_crawler(crawler)
-        self._rules = RulesCache("robots", SiteMemory.for_crawler(crawler))
+        self._rules = RulesCache("robots", SiteMemory.of(crawler))
         self._parser_cache: ParserCache[RobotParser] = ParserCache(self._build_parser)
         self._fetching = 0
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()

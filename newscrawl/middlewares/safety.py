@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -13,6 +13,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.reactor import is_reactor_installed
 from scrapy.utils.url import add_http_if_no_scheme
 
+from newscrawl.component import Component
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.addresses import AddressPolicy
 from newscrawl.crawl.network.resolver import CheckedResolver
@@ -28,7 +29,7 @@ ALLOWED: Final = "NEWSCRAWL_ALLOWED_ADDRESSES"
 _MAX_CACHED: Final = 10_000
 
 
-class SafetyMiddleware:
+class SafetyMiddleware(Component):
     """Refuses requests that are not HTTP(S) or whose address is not public.
 
     Its priority (20) places it before all others, so that redirects, robots.txt, sitemaps and style
@@ -51,11 +52,6 @@ class SafetyMiddleware:
         self._installed = False
         self._refused: dict[str, bool] = {}
         crawler.signals.connect(self._close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` if it is disabled."""
-        return cls(crawler)
 
     def process_request(self, request: Request) -> None:
         """Raise :class:`RefusedError` if *request* must not be sent."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 
+from newscrawl.component import Component
 from newscrawl.crawl.stylesheet_fetcher import META, SHEET, SheetFetcher
 from newscrawl.css import has_paragraphs, sheet_urls
 from newscrawl.defaults import setting
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _MIN_PARAGRAPHS = 3
 
 
-class StylesheetMiddleware:
+class StylesheetMiddleware(Component):
     """Starts the download of the style sheets of every page that may be an article.
 
     Its priority (545) places it after decompression, redirects and retries. It never delays a
@@ -29,15 +30,10 @@ class StylesheetMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        #: downloads of this crawl
-        self.sheets = SheetFetcher(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` if it is disabled."""
         if not setting(crawler.settings, "NEWSCRAWL_CSS_ENABLED"):
             raise NotConfigured  # without a message: no style sheets is a usual choice
-        return cls(crawler)
+        #: downloads of this crawl
+        self.sheets = SheetFetcher(crawler)
 
     async def process_request(self, request: Request) -> None:
         """Raise ``RefusedError`` if a public page refers to a sheet at a private address."""

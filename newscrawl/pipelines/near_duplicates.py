@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock, neardup
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
@@ -40,7 +41,7 @@ class NearDuplicate(DropItem):  # without the suffix Error, like DropItem
     """The article is a near-duplicate of an earlier one."""
 
 
-class NearDuplicatePipeline:
+class NearDuplicatePipeline(Component):
     """Sets the cluster of each article, or drops all articles of a cluster but the first.
 
     Place it after :class:`~newscrawl.pipelines.NewsExtractPipeline`. It accepts any item with a
@@ -50,6 +51,10 @@ class NearDuplicatePipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
+        if not setting(settings, "NEWSCRAWL_NEARDUP_ENABLED"):
+            raise NotConfigured  # without a message, because disabled is the default of sitelist
+        if not is_asyncio_available():
+            raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
         names = setting(settings, "NEWSCRAWL_FIELDS")
         self._stories = StoryReader(names)
         self._filler = ItemFiller(names, field_converters(settings))
@@ -58,18 +63,6 @@ class NearDuplicatePipeline:
         path = str(shard_path(crawler, index)) if index else None
         self._index = IndexThread(path, neardup_options(settings))
         self._stats = crawler.stats
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the pipeline; raise ``NotConfigured`` if it is disabled.
-
-        Raises ``ValueError`` for an invalid setting.
-        """
-        if not setting(crawler.settings, "NEWSCRAWL_NEARDUP_ENABLED"):
-            raise NotConfigured  # without a message, because disabled is the default of sitelist
-        if not is_asyncio_available():
-            raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
-        return cls(crawler)
 
     async def open_spider(self) -> None:
         """Open the index; raise ``NearDuplicateIndexError`` if the file is not an index."""

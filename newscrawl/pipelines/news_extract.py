@@ -6,12 +6,13 @@ import logging
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.page_download import download_page
@@ -83,7 +84,7 @@ class ExtractionFailed(PageDropped):
         self.status = f"failed/{error.reason}"
 
 
-class NewsExtractPipeline:
+class NewsExtractPipeline(Component):
     """Extracts articles from items that have a page (``html`` and ``url``), in worker processes.
 
     ``NEWSCRAWL_OUTPUT`` determines the result; a :class:`~newscrawl.items.PageItem` is never
@@ -103,11 +104,6 @@ class NewsExtractPipeline:
         self._filler = ItemFiller(options.fields, options.field_converters, options.body_formats)
         self._stats = crawler.stats
         self._site_stats = SiteStats(crawler.stats)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the pipeline of *crawler*; raise ``ValueError`` for an invalid setting."""
-        return cls(crawler)
 
     def open_spider(self) -> None:
         """Prepare the feeds, and find the middleware of style sheets; without it, pages have no styles."""

@@ -13,13 +13,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
+from newscrawl.component import Component
 from newscrawl.defaults import setting
 from newscrawl.workers.child import WorkerError, result_of, run_task
 from newscrawl.workers.process import Limits, SiteBudget, WorkerProcess
@@ -76,7 +76,7 @@ class FairQueue(Generic[T]):
             self._times[site] += seconds
 
 
-class WorkerPool:
+class WorkerPool(Component):
     """Runs tasks in *workers* processes within *limits*, one task per process at a time.
 
     *stats* receives the counts of the pool.
@@ -85,8 +85,6 @@ class WorkerPool:
     memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
     (``SCRAPER_SLOT_MAX_ACTIVE_SIZE``).
     """
-
-    _pools: ClassVar[WeakKeyDictionary[Crawler, WorkerPool]] = WeakKeyDictionary()
 
     def __init__(
         self,
@@ -102,18 +100,12 @@ class WorkerPool:
         self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue()
 
     @classmethod
-    def for_crawler(cls, crawler: Crawler) -> WorkerPool:
-        """Return the pool of *crawler*, which starts and stops with its spider.
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return a pool that starts and stops with the spider of *crawler*.
 
         Raises ``NotConfigured`` if Scrapy runs without asyncio, ``ValueError`` for an invalid
         setting.
         """
-        if crawler not in cls._pools:
-            cls._pools[crawler] = cls._from_crawler(crawler)
-        return cls._pools[crawler]
-
-    @classmethod
-    def _from_crawler(cls, crawler: Crawler) -> WorkerPool:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
         workers = setting(crawler.settings, "NEWSCRAWL_WORKERS")

@@ -12,8 +12,8 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-from weakref import WeakKeyDictionary, ref
+from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import ref
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -22,6 +22,7 @@ from scrapy.utils.project import data_path
 from scrapy.utils.spider import DefaultSpider
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.crawl.reporting.logs import shorten_start_errors
 from newscrawl.defaults import DEFAULTS, setting
@@ -70,14 +71,12 @@ def state_tables(schema: str) -> str:
     return schema
 
 
-class CrawlStore:
+class CrawlStore(Component):
     """The state of a crawl in the file at *path*, or in memory if that is None.
 
     *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called in
     the event loop, once, if a batch cannot be written; later writes are ignored.
     """
-
-    _stores: ClassVar[WeakKeyDictionary[Crawler, CrawlStore]] = WeakKeyDictionary()
 
     def __init__(
         self,
@@ -102,18 +101,12 @@ class CrawlStore:
         self._last: asyncio.Future[None] | None = None
 
     @classmethod
-    def for_crawler(cls, crawler: Crawler) -> CrawlStore:
-        """Return the store of *crawler*, which is closed when its engine stops.
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return a store that is closed when the engine of *crawler* stops.
 
         Raises :class:`CrawlStoreError` if the file cannot be used, ``NotConfigured`` if Scrapy runs
         without asyncio.
         """
-        if crawler not in cls._stores:
-            cls._stores[crawler] = cls._from_crawler(crawler)
-        return cls._stores[crawler]
-
-    @classmethod
-    def _from_crawler(cls, crawler: Crawler) -> CrawlStore:
         if not is_asyncio_available():
             raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
         shorten_start_errors()
@@ -315,26 +308,20 @@ ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until
 """
 
 
-class SiteMemory:
+class SiteMemory(Component):
     """The table ``memory``: values of an *owner*, a host or a domain, until a time in seconds.
 
     For example the rules of robots.txt until they expire, or the end of a Retry-After.
     """
 
-    _memories: ClassVar[WeakKeyDictionary[Crawler, SiteMemory]] = WeakKeyDictionary()
-
-    def __init__(self, store: CrawlStore) -> None:
-        self._store = store
+    def __init__(self, crawler: Crawler) -> None:
+        self._store = CrawlStore.for_crawler(crawler)
         self._is_open = False
 
     @classmethod
-    def for_crawler(cls, crawler: Crawler) -> SiteMemory | None:
+    def of(cls, crawler: Crawler) -> SiteMemory | None:
         """Return the memory of *crawler*, None if it has no state file."""
-        if state_path(crawler) is None:
-            return None
-        if crawler not in cls._memories:
-            cls._memories[crawler] = cls(CrawlStore.for_crawler(crawler))
-        return cls._memories[crawler]
+        return None if state_path(crawler) is None else cls.for_crawler(crawler)
 
     async def find(self, name: str, owner: str | None = None) -> list[tuple[str, str, float]]:
         """Return the (owner, value, until) of *name*, of all owners unless one is given."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from http import HTTPStatus
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
@@ -14,6 +14,7 @@ from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
+from newscrawl.component import Component
 from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
 from newscrawl.crawl.frontier.leases import LEASE, PARENT, LeaseBook
 from newscrawl.crawl.reporting.outcomes import failure_reason
@@ -38,7 +39,7 @@ FULL_INTERVAL: Final = 0.1
 """Seconds between two looks whether there is memory for more start requests."""
 
 
-class LeaseMiddleware:
+class LeaseMiddleware(Component):
     """Counts the items and requests that callbacks yield, for their leases.
 
     :class:`~newscrawl.crawl.frontier.LeaseScheduler` requires it. It must be the first spider
@@ -47,11 +48,6 @@ class LeaseMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self._book = LeaseBook.for_crawler(crawler)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware."""
-        return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Mark start requests, which a resumed crawl yields again; pause between them.

@@ -9,14 +9,14 @@ import logging
 import re
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.defaults import setting
@@ -197,15 +197,13 @@ class LeaseObserver:
         return False
 
 
-class LeaseBook:
+class LeaseBook(Component):
     """The leases of a crawl.
 
     A lease ends when its callback has finished and all its items have left the pipelines. One
     transaction then writes the items, the child requests, the outcome and the end of the request.
     A child that ends before its parent is written with its own end.
     """
-
-    _books: ClassVar[WeakKeyDictionary[Crawler, LeaseBook]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
         self.store = CrawlStore.for_crawler(crawler)
@@ -222,13 +220,6 @@ class LeaseBook:
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._item_dropped, signals.item_dropped)
         crawler.signals.connect(self._item_error, signals.item_error)
-
-    @classmethod
-    def for_crawler(cls, crawler: Crawler) -> LeaseBook:
-        """Return the lease book of *crawler*."""
-        if crawler not in cls._books:
-            cls._books[crawler] = cls(crawler)
-        return cls._books[crawler]
 
     def __len__(self) -> int:
         return len(self._leases)

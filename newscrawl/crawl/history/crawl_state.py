@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy import signals
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, SiteMemory
@@ -64,10 +64,8 @@ class SiteHistory:
     parameters: dict[str, bool]
 
 
-class CrawlState:
+class CrawlState(Component):
     """The history of a crawl: :class:`PageHistory` and :class:`SourceHistory`."""
-
-    _states: ClassVar[WeakKeyDictionary[Crawler, CrawlState]] = WeakKeyDictionary()
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
@@ -83,28 +81,21 @@ class CrawlState:
         self._store, leases = CrawlStore.for_crawler(crawler), LeaseBook.for_crawler(crawler)
         limit = setting(settings, "NEWSCRAWL_STATE_SITE_SIZE")
         self._sizes = sizes = SiteSizes(limit, crawler.stats)
-        memory = SiteMemory.for_crawler(crawler)
+        memory = SiteMemory.of(crawler)
         self.pages = PageHistory(self._store, leases, policy, sizes, memory, only_new=only_new)
         self.sources = SourceHistory(self._store, leases, policy, sizes, only_new=only_new)
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
         self._stats = crawler.stats
-
-    @classmethod
-    def for_crawler(cls, crawler: Crawler) -> CrawlState:
-        """Return the state of *crawler*; raises the errors of ``CrawlStore.for_crawler``."""
-        if crawler not in cls._states:
-            state = cls._states[crawler] = cls(crawler)
-            crawler.signals.connect(state.pages.item_error, signals.item_error)
-            crawler.signals.connect(state.pages.item_done, signals.item_scraped)
-            crawler.signals.connect(state.pages.item_done, signals.item_dropped)
-            crawler.signals.connect(state.close, signals.spider_closed)
-        return cls._states[crawler]
+        crawler.signals.connect(self.pages.item_error, signals.item_error)
+        crawler.signals.connect(self.pages.item_done, signals.item_scraped)
+        crawler.signals.connect(self.pages.item_done, signals.item_dropped)
+        crawler.signals.connect(self.close, signals.spider_closed)
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlState | None:
         """Return the state of *crawler* if :meth:`for_crawler` has created it."""
-        return cls._states.get(crawler)
+        return cls._shared.get(crawler, {}).get(cls)
 
     async def open(self) -> None:
         """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.

@@ -11,6 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.crawl.reporting.outcomes import dropped_pages, site_counts
@@ -19,7 +20,6 @@ from newscrawl.items import Article
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -139,7 +139,7 @@ class RecordedArticle(NamedTuple):
         )
 
 
-class CrawlRecorder:
+class CrawlRecorder(Component):
     """Records the counts, latencies and articles of each site in ``NEWSCRAWL_STATE``.
 
     Disabled for a state in memory. Articles are those of ``NEWSCRAWL_OUTPUT = "article"``.
@@ -156,11 +156,6 @@ class CrawlRecorder:
         crawler.signals.connect(self.add_item, signals.item_scraped)
         crawler.signals.connect(self.add_response, signals.response_received)
         crawler.signals.connect(self.close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension; raises ``NotConfigured`` for a state in memory."""
-        return cls(crawler)
 
     async def open(self) -> None:
         """Create the tables."""

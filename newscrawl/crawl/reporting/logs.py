@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from scrapy import signals
 from scrapy.logformatter import LogFormatter
 
+from newscrawl.component import Component
 from newscrawl.defaults import SettingError, setting
 from newscrawl.sqlite import FileError
 from newscrawl.text import printable
@@ -84,20 +85,15 @@ class LogTextFilter(logging.Filter):
         return printable(mask_secrets(text) if self._mask else text)
 
 
-class LogText:
+class LogText(Component):
     """Extension that adds :class:`LogTextFilter` to the log, for the messages of Scrapy as well."""
 
-    def __init__(self, *, mask: bool) -> None:
+    def __init__(self, crawler: Crawler) -> None:
+        mask = setting(crawler.settings, "NEWSCRAWL_LOG_SECRETS_HIDDEN")
         self._filter = LogTextFilter(mask=mask)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension, installed."""
-        extension = cls(mask=setting(crawler.settings, "NEWSCRAWL_LOG_SECRETS_HIDDEN"))
-        extension.install()
+        self.install()
         # Scrapy replaces its handler after the settings are final.
-        crawler.signals.connect(extension.install, signals.spider_opened)
-        return extension
+        crawler.signals.connect(self.install, signals.spider_opened)
 
     def install(self) -> None:
         """Add the filter to each handler of the root logger that has none."""

@@ -14,6 +14,7 @@ from rich.table import Table
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
+from newscrawl.component import Component
 from newscrawl.crawl.reporting.outcomes import (
     MAX_DROPPED_PAGES,
     dropped_pages,
@@ -25,7 +26,6 @@ from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Self
 
     from scrapy.crawler import Crawler
 
@@ -49,7 +49,7 @@ class _Console(Console):
         self.quiet = True
 
 
-class Progress:
+class Progress(Component):
     """Extension that reports the progress of a crawl and the results of each site.
 
     Writes to standard error or the log only, so that a feed can be written to standard output.
@@ -65,15 +65,9 @@ class Progress:
         self._status: Status | None = None
         self._interval = setting(crawler.settings, "NEWSCRAWL_PROGRESS_INTERVAL")
         self._loop: Any = None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension, connected to the crawl."""
-        extension = cls(crawler)
-        crawler.signals.connect(extension.open, signals.spider_opened)
-        crawler.signals.connect(extension.close, signals.spider_closed)
-        crawler.signals.connect(extension.report, signals.engine_stopped)
-        return extension
+        crawler.signals.connect(self.open, signals.spider_opened)
+        crawler.signals.connect(self.close, signals.spider_closed)
+        crawler.signals.connect(self.report, signals.engine_stopped)
 
     def open(self) -> None:
         """Start the reports."""
