@@ -34,8 +34,10 @@ ANSWER_LENGTH = struct.Struct(">Q")
 #: Memory limit of a new worker, whose pipes come with the message, or the process ID of a worker
 #: that has ended. The answer is the process ID (or a negative ``errno``), or the exit code.
 FORK_MESSAGE = struct.Struct(">q")
-#: Seconds after the deadline at which a worker terminates itself if its pool has not killed it.
-ORPHAN_GRACE = 10
+#: Seconds in which a process must have started, even on a busy machine.
+START_DEADLINE = 60.0
+#: Exit code of a process that has not met a deadline (POSIX).
+TIMEOUT_CODE = -signal.SIGALRM if hasattr(signal, "SIGALRM") else None
 
 
 class WorkerError(Exception):
@@ -113,11 +115,7 @@ def tune_garbage_collector() -> None:
 
 
 def set_alarm(seconds: float) -> None:
-    """Let the kernel terminate this process in *seconds*; 0 cancels that.
-
-    The pool enforces the deadline. The alarm is for workers whose pool was killed, which could
-    hang in C code forever.
-    """
+    """Let the kernel end this process in *seconds* (POSIX), also in C code; 0 cancels that."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
@@ -138,12 +136,11 @@ def _answers(tasks: BinaryIO, task_length: int, data_length: int) -> Iterator[di
     except MemoryError as error:
         yield failure(error)
         return
-    function, plain = task["function"], task["plain"]
-    alarm = task["deadline"] and task["deadline"] + ORPHAN_GRACE
+    function, plain, deadline = task["function"], task["plain"], task["deadline"]
     if task["stream"]:
-        yield from stream_answers(function, data, plain, alarm)
+        yield from stream_answers(function, data, plain, deadline)
         return
-    set_alarm(alarm)
+    set_alarm(deadline)
     start = time.process_time()
     try:
         answer = run_task(function, data, plain)
@@ -153,16 +150,15 @@ def _answers(tasks: BinaryIO, task_length: int, data_length: int) -> Iterator[di
 
 
 def stream_answers(
-    function: str, data: bytes, plain: dict[str, Any], alarm: float
+    function: str, data: bytes, plain: dict[str, Any], deadline: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the answers of *function*: any number with a ``part``, then one with a ``result``.
 
-    After an answer that is ``timed``, the deadline applies until the next one, and *alarm*
-    (:func:`set_alarm`).
+    After an answer that is ``timed``, the *deadline* applies until the next one.
     """
     try:
         for answer in pkgutil.resolve_name(function)(data, **plain):
-            set_alarm(alarm if answer.get("timed") else 0.0)
+            set_alarm(deadline if answer.get("timed") else 0.0)
             yield answer
     except Exception as error:  # noqa: BLE001  # as in run_task()
         yield failure(error)
@@ -260,10 +256,12 @@ def _run(options: argparse.Namespace) -> None:
         memory_limit = serve_forks(requests)
         if memory_limit is None:
             return
+    set_alarm(START_DEADLINE)
     tasks, answers = _pipes()
     if not options.fork_server:
         _preload(options.preload)
     limit_memory(memory_limit)
+    set_alarm(0)
     _send(answers, {"ready": os.getpid()})
     serve(tasks, answers)
 

@@ -20,8 +20,8 @@ from functools import cache
 from threading import Lock
 from typing import IO, TYPE_CHECKING, ClassVar, cast
 
-from newscrawl.workers.child import FORK_MESSAGE
-from newscrawl.workers.launch import START_DEADLINE, launch
+from newscrawl.workers.child import FORK_MESSAGE, START_DEADLINE
+from newscrawl.workers.launch import launch
 
 if TYPE_CHECKING:
     import subprocess

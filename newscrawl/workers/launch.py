@@ -6,35 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterable
-
-#: Seconds in which a process must have started, even on a busy machine.
-START_DEADLINE = 60.0
-
-
-class Process(Protocol):
-    """A worker process: ``subprocess.Popen``, or a copy of the fork server."""
-
-    @property
-    def stdin(self) -> IO[bytes] | None:
-        """Pipe to the process."""
-
-    @property
-    def stdout(self) -> IO[bytes] | None:
-        """Pipe from the process."""
-
-    def poll(self) -> int | None:
-        """Return the exit code, None if the process is running."""
-
-    def kill(self) -> None:
-        """Kill the process if it is running."""
-
-    def wait(self) -> int:
-        """Wait for the end of the process; return its exit code."""
 
 
 def launch(

@@ -1,4 +1,4 @@
-"""One worker process, seen from the pool: starts it, sends tasks, enforces deadlines and budgets."""
+"""One worker process, seen from the pool: starts it, sends tasks, reads answers; budgets of sites."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections import Counter, defaultdict
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Event, Lock, Thread
-from time import monotonic
+from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from newscrawl.defaults import DEFAULTS, setting
-from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS
-from newscrawl.workers.fork_server import ForkServer, can_fork
-from newscrawl.workers.launch import START_DEADLINE, launch
+from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS, TIMEOUT_CODE
+from newscrawl.workers.fork_server import ForkedProcess, ForkServer, can_fork
+from newscrawl.workers.launch import launch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    import subprocess
+    from collections.abc import Callable, Mapping
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.workers.launch import Process
+    Process = subprocess.Popen[bytes] | ForkedProcess
 
 #: What a process loads before its first task: modules, and functions that load models.
 PRELOAD = ("newscrawl.workers.tasks:load_models",)
@@ -97,62 +97,6 @@ class SiteBudget:
         return self.seconds[site] > self._budget + SECONDS_PER_TASK * self._tasks[site]
 
 
-class _Watchdog:
-    """Thread that kills a process after a deadline, one at a time.
-
-    ``threading.Timer`` would start a thread per task, a tenth of the crawler's CPU time per page.
-    This thread is not woken for a new deadline: it polls every *interval* seconds, which must not
-    exceed the shortest deadline, so it is never late.
-    """
-
-    def __init__(self, interval: float) -> None:
-        self._interval = interval
-        self._lock = Lock()
-        #: monotonic time of the deadline, the process to kill, the event to set
-        self._due: tuple[float, Process, Event] | None = None
-        self._closed = Event()
-        self._thread = Thread(target=self._watch, name="newscrawl-watchdog", daemon=True)
-        self._thread.start()
-
-    @contextlib.contextmanager
-    def limit(self, process: Process, seconds: float) -> Iterator[Event]:
-        """Kill *process* unless the ``with`` block ends within *seconds* (0: no limit).
-
-        The yielded event is set if that happened.
-        """
-        expired = Event()
-        with self._lock:
-            self._due = (monotonic() + seconds, process, expired) if seconds else None
-        try:
-            yield expired
-        finally:
-            with self._lock:
-                self._due = None
-
-    def close(self) -> None:
-        """Stop the thread."""
-        self._closed.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._closed.wait(self._check()):
-            pass
-
-    def _check(self) -> float:
-        """Kill the process if its deadline has passed; return the seconds until the next check."""
-        with self._lock:
-            if self._due is None:
-                return self._interval
-            due, process, expired = self._due
-            remaining = due - monotonic()
-            if remaining > 0:
-                return min(remaining, self._interval)
-            self._due = None
-            expired.set()
-            process.kill()
-            return self._interval
-
-
 class WorkerProcess:
     """A worker process, replaced when it dies, with a daemon thread that reads its answers."""
 
@@ -165,7 +109,6 @@ class WorkerProcess:
         self._killed: Process | None = None
         self._served = 0
         self._closed = False
-        self._watchdog = _Watchdog(min(limits.deadline or START_DEADLINE, START_DEADLINE))
         self._thread = Thread(target=self._work, name="newscrawl-worker", daemon=True)
         self._thread.start()
 
@@ -203,12 +146,11 @@ class WorkerProcess:
             process.kill()
 
     def close(self) -> None:
-        """Terminate the process and the threads; blocks until they have ended."""
+        """Terminate the process and the thread; blocks until they have ended."""
         self._closed = True
         self.kill()
         self._jobs.put("stop")
         self._thread.join()
-        self._watchdog.close()
         self._server = self._killed = None  # The server ends with its last worker.
 
     def _work(self) -> None:
@@ -248,9 +190,13 @@ class WorkerProcess:
         self._finalizer = weakref.finalize(self, self._process.kill)
         if self._closed:  # in the meantime
             self._process.kill()
-        with self._watchdog.limit(self._process, START_DEADLINE):
-            ready = _read(self._process)
-        return None if ready else self._failure("crash", "the worker could not be started")
+        if _read(self._process):
+            return None
+        code = self._discard()
+        return {
+            "reason": "crash",
+            "message": f"the worker could not be started (exit code {code})",
+        }
 
     def _launch(self) -> Process:
         if not can_fork():
@@ -262,27 +208,21 @@ class WorkerProcess:
     def _send(self, job: _Job) -> Answer:
         process = cast("Process", self._process)
         task = json.dumps(job.task).encode()
-        with self._watchdog.limit(process, 0 if job.take else self._limits.deadline) as expired:
-            _write(process, task, job.data)
-            answer = _read(process)
+        _write(process, task, job.data)
+        answer = _read(process)
         while job.take and answer and "part" in answer:
             try:
                 job.take(answer["part"])
             except BaseException:
                 self._discard()
                 raise
-            limit = self._limits.deadline if answer["timed"] else 0
-            with self._watchdog.limit(process, limit) as expired:
-                answer = _read(process)
+            answer = _read(process)
         if answer is not None:
             return answer
-        if expired.is_set():
-            return self._failure("timeout", f"no answer in {self._limits.deadline:g} s")
-        return self._failure("crash", "the worker died")
-
-    def _failure(self, reason: str, message: str) -> Answer:
         code = self._discard()
-        return {"reason": reason, "message": f"{message} (exit code {code})"}
+        if code == TIMEOUT_CODE:
+            return {"reason": "timeout", "message": f"no answer in {self._limits.deadline:g} s"}
+        return {"reason": "crash", "message": f"the worker died (exit code {code})"}
 
     def _discard(self) -> int | None:
         """Kill the process and wait for its end; return its exit code."""
