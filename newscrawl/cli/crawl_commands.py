@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_options
-from newscrawl.cli.shared_options import parse_pairs, with_settings
+from newscrawl.cli.shared_options import parse_pairs, with_options, with_settings
 from newscrawl.crawl.discovery.site_list import (
     Site,
     SitesError,
@@ -22,46 +22,37 @@ from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.settings import Settings
 
 _LIST_SUFFIXES = (".csv", ".json", ".jsonl", ".txt", ".yaml", ".yml")
 
-
-F = TypeVar("F", bound="Callable[..., Any]")
-
-
-def site_options(function: F) -> F:
-    """Add the sites of a crawl, and the options that select their articles, to a subcommand."""
-    for decorate in (
-        feed_options,
-        click.option(
-            "--exclude",
-            metavar="REGEX",
-            multiple=True,
-            help="leave out articles and sections whose URL has a match; may be repeated",
-        ),
-        click.option(
-            "--include",
-            metavar="REGEX",
-            multiple=True,
-            help="only articles whose URL has a match; may be repeated",
-        ),
-        click.option(
-            "--limit", type=click.IntRange(1), metavar="N", help="end after N articles of all sites"
-        ),
-        click.option(
-            "-a",
-            "arguments",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="spider argument: limit (articles per site), shard (I/N)",
-        ),
-        click.argument("sources", metavar="SITES...", nargs=-1, required=True),
-    ):
-        function = decorate(function)
-    return function
+site_options = with_options(
+    click.argument("sources", metavar="SITES...", nargs=-1, required=True),
+    click.option(
+        "-a",
+        "arguments",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="spider argument: limit (articles per site), shard (I/N)",
+    ),
+    click.option(
+        "--limit", type=click.IntRange(1), metavar="N", help="end after N articles of all sites"
+    ),
+    click.option(
+        "--include",
+        metavar="REGEX",
+        multiple=True,
+        help="only articles whose URL has a match; may be repeated",
+    ),
+    click.option(
+        "--exclude",
+        metavar="REGEX",
+        multiple=True,
+        help="leave out articles and sections whose URL has a match; may be repeated",
+    ),
+    feed_options,
+)
+"""The sites of a crawl, and the options that select their articles."""
 
 
 @click.command()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from scrapy import Spider, signals
@@ -17,7 +17,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.conf import feed_process_params_from_cli
 
 from newscrawl.cli.exit_codes import ALARM, DONE, FAILED, NO_ARTICLE, UNREACHABLE
-from newscrawl.cli.shared_options import report
+from newscrawl.cli.shared_options import report, with_options
 from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.frontier.crawl_store import state_path
 from newscrawl.crawl.network import RefusedError
@@ -63,60 +63,50 @@ _EXIT_CODES: Final[dict[Result, int]] = {
     "unreachable": FAILED,
 }
 
-F = TypeVar("F", bound="Callable[..., Any]")
+content_filters = with_options(
+    click.option(
+        "--languages", metavar="LIST", help="keep articles in these languages, such as en,de"
+    ),
+    click.option(
+        "--keywords",
+        metavar="LIST",
+        help="keep articles with one of these words, separated by commas",
+    ),
+    click.option(
+        "--archived",
+        is_flag=True,
+        default=None,
+        help="read copies of web.archive.org for articles that are gone",
+    ),
+)
+"""Options for the content of articles."""
 
-
-def content_filters(function: F) -> F:
-    """Add the options for the content of articles to a subcommand."""
-    for decorate in (
-        click.option(
-            "--archived",
-            is_flag=True,
-            default=None,
-            help="read copies of web.archive.org for articles that are gone",
-        ),
-        click.option(
-            "--keywords",
-            metavar="LIST",
-            help="keep articles with one of these words, separated by commas",
-        ),
-        click.option(
-            "--languages", metavar="LIST", help="keep articles in these languages, such as en,de"
-        ),
-    ):
-        function = decorate(function)
-    return function
-
-
-def feed_options(function: F) -> F:
-    """Add the options of a crawl's feeds and its period to a subcommand."""
-    for decorate in (
-        click.option("--until", metavar="TIME", help="keep articles published until TIME"),
-        click.option(
-            "--since",
-            metavar="TIME",
-            help="keep articles published since TIME: a day, a time in ISO 8601, or an age such as "
-            "24h or 7d",
-        ),
-        click.option(
-            "-O",
-            "--overwrite-output",
-            metavar="FILE",
-            multiple=True,
-            help="write the articles to FILE, replacing its content",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            multiple=True,
-            help="append the articles to FILE (.jsonl, .csv; with :FORMAT after the name, any "
-            "format); -: standard output, as -:jsonl (the default of discover; else "
-            f"{DEFAULT_FEED})",
-        ),
-    ):
-        function = decorate(function)
-    return function
+feed_options = with_options(
+    click.option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        multiple=True,
+        help="append the articles to FILE (.jsonl, .csv; with :FORMAT after the name, any "
+        "format); -: standard output, as -:jsonl (the default of discover; else "
+        f"{DEFAULT_FEED})",
+    ),
+    click.option(
+        "-O",
+        "--overwrite-output",
+        metavar="FILE",
+        multiple=True,
+        help="write the articles to FILE, replacing its content",
+    ),
+    click.option(
+        "--since",
+        metavar="TIME",
+        help="keep articles published since TIME: a day, a time in ISO 8601, or an age such as "
+        "24h or 7d",
+    ),
+    click.option("--until", metavar="TIME", help="keep articles published until TIME"),
+)
+"""Options of a crawl's feeds and its period."""
 
 
 def crawl_to_feeds(
@@ -168,16 +158,13 @@ def _write_report(crawler: Crawler, settings: Settings, folder: str) -> int:
     path = state_path(crawler)
     if path is None:
         raise click.UsageError("--report needs a state file: NEWSCRAWL_STATE is empty")
-    command = "from newscrawl.cli.main import main; main()"
-    options = [
-        f"{name}={value}"
+    given = [
+        f"--set={name}={value}"
         for name, value in settings.items()
         if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] and isinstance(value, str)
     ]
-    report_command = [sys.executable, "-c", command, "report", str(path), "-o", folder]
-    return subprocess.run(  # noqa: S603  # our own command
-        [*report_command, *(word for option in options for word in ("-s", option))], check=False
-    ).returncode
+    command = [sys.executable, "-m", "newscrawl", "report", str(path), "-o", folder, *given]
+    return subprocess.run(command, check=False).returncode  # noqa: S603  # our own command
 
 
 def _exit_code(crawler: Crawler, settings: Settings, stored: Counter[str], files: list[str]) -> int:

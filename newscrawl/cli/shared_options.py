@@ -21,6 +21,17 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 
+def with_options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Return a decorator that adds options to a subcommand, in the order of its help."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
 def check_method(method: str) -> None:
     """Raise ``click.UsageError`` for an unknown *method*."""
     if method == DEFAULTS["NEWSCRAWL_METHOD"]:
@@ -90,6 +101,7 @@ def suffix_of(path: str, suffixes: Iterable[str], otherwise: str = "") -> str:
 
 P = ParamSpec("P")
 R = TypeVar("R")
+F = TypeVar("F", bound="Callable[..., Any]")
 
 SETTINGS_MODULE = "newscrawl.settings.base"
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

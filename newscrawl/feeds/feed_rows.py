@@ -6,7 +6,7 @@ import gzip
 import json
 import sys
 import zlib
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -75,14 +75,6 @@ def parse_line(line: bytes) -> Row | None:
 
 
 def _read_parquet(path: str, columns: Sequence[str]) -> Iterator[Row | None]:
-    with _parquet_file(path) as file:
-        known = [name for name in columns if name in file.schema_arrow.names]
-        for batch in file.iter_batches(GROUP_ROWS, columns=known):
-            yield from batch.to_pylist()
-
-
-@contextmanager
-def _parquet_file(path: str) -> Iterator[Any]:
     require("pyarrow", "pyarrow", "parquet")
     import pyarrow as pa  # noqa: PLC0415  # optional
     from pyarrow import parquet  # noqa: PLC0415
@@ -92,7 +84,9 @@ def _parquet_file(path: str) -> Iterator[Any]:
     except pa.ArrowInvalid as error:
         raise FeedError(f"{path}: {error}") from error
     with file:
-        yield file
+        known = [name for name in columns if name in file.schema_arrow.names]
+        for batch in file.iter_batches(GROUP_ROWS, columns=known):
+            yield from batch.to_pylist()
 
 
 def write_rows(path: str, rows: Iterable[Row], columns: Sequence[tuple[str, str]]) -> None:

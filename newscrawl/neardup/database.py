@@ -163,32 +163,30 @@ class StoryTable:
         """Return the id of the latest story, or 0."""
         return int(self._execute("SELECT coalesce(max(id), 0) FROM story").fetchone()[0])
 
+    def _select(self, condition: str, *values: Any) -> list[StoryRecord]:
+        rows = self._execute(f"SELECT {_COLUMNS} FROM story WHERE {condition}", values)  # noqa: S608
+        return [_record(row) for row in rows]
+
     def record(self, story: int) -> StoryRecord:
         """Return a story."""
-        row = self._execute(f"SELECT {_COLUMNS} FROM story WHERE id = ?", (story,)).fetchone()  # noqa: S608
-        return _record(row)
+        return self._select("id = ?", story)[0]
 
     def records(self, stories: Iterable[int]) -> list[StoryRecord]:
         """Return the *stories* that exist, in order of arrival."""
-        rows = self._execute(
-            f"SELECT {_COLUMNS} FROM story"  # noqa: S608
-            " WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
-            (json.dumps(sorted(stories)),),
-        )
-        return [_record(row) for row in rows]
+        numbers = json.dumps(sorted(stories))
+        return self._select("id IN (SELECT value FROM json_each(?)) ORDER BY id", numbers)
 
     def after(self, story: int) -> list[StoryRecord]:
         """Return the stories that arrived after *story*, in order of arrival."""
-        rows = self._execute(f"SELECT {_COLUMNS} FROM story WHERE id > ? ORDER BY id", (story,))  # noqa: S608
-        return [_record(row) for row in rows]
+        return self._select("id > ? ORDER BY id", story)
+
+    def before(self, story: int, at: int) -> list[StoryRecord]:
+        """Return the stories that arrived before *story* and are dated before *at*."""
+        return self._select("at < ? AND id < ?", at, story)
 
     def pages(self, site: int, count: int) -> list[StoryRecord]:
         """Return the latest *count* stories of a site, in order of arrival."""
-        rows = self._execute(
-            f"SELECT {_COLUMNS} FROM story WHERE site = ? ORDER BY id DESC LIMIT ?",  # noqa: S608
-            (site, count),
-        ).fetchall()
-        return [_record(row) for row in reversed(rows)]
+        return self._select("site = ? ORDER BY id DESC LIMIT ?", site, count)[::-1]
 
     def boilerplate(self, site: int, until: int = 2**62) -> NDArray[np.uint32]:
         """Return the sorted boilerplate hashes of a site, as known after story *until*."""
@@ -285,14 +283,6 @@ class StoryTable:
             "SELECT at FROM story ORDER BY at DESC LIMIT 1 OFFSET ?", (rank,)
         ).fetchone()
         return -(2**62) if row is None else int(row[0])
-
-    def before(self, story: int, at: int) -> list[StoryRecord]:
-        """Return the stories that arrived before *story* and are dated before *at*."""
-        rows = self._execute(
-            f"SELECT {_COLUMNS} FROM story WHERE at < ? AND id < ?",  # noqa: S608
-            (at, story),
-        )
-        return [_record(row) for row in rows]
 
     def verdict(self, story: int) -> Verdict:
         """Return the stored verdict of a story."""
