@@ -48,21 +48,32 @@ logger = logging.getLogger(__name__)
 #: Before the project's pipelines, so that validation and storage receive articles instead of pages.
 PIPELINE_PRIORITY = 300
 NEARDUP_PRIORITY = 350
-#: Responses arrive decompressed (590), retried (550) and redirected (600).
-STYLESHEETS_PRIORITY = 545
-#: Before all other downloader middlewares, so that every request is checked.
-SAFETY_PRIORITY = 20
-#: After RobotsMiddleware (100); responses arrive decompressed and redirected.
-OPT_OUT_PRIORITY = 110
-#: Receives responses decompressed (590), before any middleware reads their text.
-CHARSET_PRIORITY = 585
-#: Receives responses before RetryMiddleware (550), which would retry without a delay.
-POLITENESS_PRIORITY = 560
-#: Before HttpProxyMiddleware (750), which moves credentials to a header; sees failures before
-#: RetryMiddleware (550).
-PROXIES_PRIORITY = 745
-#: Next to the downloader: responses are archived as received.
-WARC_PRIORITY = 990
+_MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
+#: Priorities; proxies and WARC archives are disabled unless their settings are set.
+MIDDLEWARES: dict[type, int] = {
+    # Before all other downloader middlewares, so that every request is checked.
+    SafetyMiddleware: 20,
+    # After RobotsMiddleware (100); responses arrive decompressed and redirected.
+    OptOutMiddleware: 110,
+    # Responses arrive decompressed (590), retried (550) and redirected (600).
+    StylesheetMiddleware: 545,
+    # Receives responses before RetryMiddleware (550), which would retry without a delay.
+    PolitenessMiddleware: 560,
+    # Receives responses decompressed (590), before any middleware reads their text.
+    CharsetMiddleware: 585,
+    # Before HttpProxyMiddleware (750), which moves credentials to a header; sees failures before
+    # RetryMiddleware (550).
+    ProxyListMiddleware: 745,
+    # Next to the downloader: responses are archived as received.
+    WarcMiddleware: 990,
+}
+#: Replacements of Scrapy's downloader middlewares, at their priorities.
+REPLACEMENTS = {
+    ScrapyMetaRefresh: MetaRefreshMiddleware,
+    RobotsTxtMiddleware: RobotsMiddleware,
+    CookiesMiddleware: SiteCookiesMiddleware,
+    HttpCompressionMiddleware: CompressionMiddleware,
+}
 #: Next to the engine, so that it sees the requests and items that all others let through.
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
@@ -132,23 +143,16 @@ class Addon:
         _add(settings, "ITEM_PIPELINES", NewsExtractPipeline, PIPELINE_PRIORITY)
         if settings.getbool("NEWSCRAWL_NEARDUP_ENABLED"):
             _add(settings, "ITEM_PIPELINES", NearDuplicatePipeline, NEARDUP_PRIORITY)
-        _add(settings, _MIDDLEWARES, StylesheetMiddleware, STYLESHEETS_PRIORITY)
-        _add(settings, _MIDDLEWARES, SafetyMiddleware, SAFETY_PRIORITY)
-        _add(settings, _MIDDLEWARES, CharsetMiddleware, CHARSET_PRIORITY)
-        _add(settings, _MIDDLEWARES, PolitenessMiddleware, POLITENESS_PRIORITY)
-        _add(settings, _MIDDLEWARES, OptOutMiddleware, OPT_OUT_PRIORITY)
+        for middleware, priority in MIDDLEWARES.items():
+            _add(settings, _MIDDLEWARES, middleware, priority)
         self._enable_frontier(settings)
-        _replace(settings, _MIDDLEWARES, ScrapyMetaRefresh, MetaRefreshMiddleware)
-        _replace(settings, _MIDDLEWARES, RobotsTxtMiddleware, RobotsMiddleware)
-        _replace(settings, _MIDDLEWARES, CookiesMiddleware, SiteCookiesMiddleware)
-        _replace(settings, _MIDDLEWARES, HttpCompressionMiddleware, CompressionMiddleware)
+        for original, replacement in REPLACEMENTS.items():
+            _replace(settings, _MIDDLEWARES, original, replacement)
         _replace(settings, "EXTENSIONS", MemoryUsage, OwnMemoryUsage)
         _add(settings, "EXTENSIONS", LogText, 0)  # before any other extension logs a URL
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)
-        # All are disabled unless their setting is set.
-        _add(settings, _MIDDLEWARES, ProxyListMiddleware, PROXIES_PRIORITY)
-        _add(settings, _MIDDLEWARES, WarcMiddleware, WARC_PRIORITY)
+        # Both are disabled unless their setting is set.
         _add(settings, "EXTENSIONS", SegmentWriter, 500)
         _add(settings, "EXTENSIONS", SinkDelivery, 500)
         for name, value in SAFE_SETTINGS.items():
@@ -174,9 +178,6 @@ class Addon:
             _add(settings, "EXTENSIONS", CrawlRecorder, 500)
             if settings["JOBDIR"]:
                 logger.warning("JOBDIR is not used: NEWSCRAWL_STATE is the file of the crawl state")
-
-
-_MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
 
 
 def _set_default(settings: BaseSettings, name: str, *, value: Any) -> None:

@@ -19,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from newscrawl.cli.exit_codes import DONE, INTERRUPTED, NO_ARTICLE, USAGE
 from newscrawl.defaults import unknown_settings
@@ -138,9 +138,9 @@ class _CrawlProcess:
             env=environ,
             start_new_session=True,  # Ctrl-C only reaches the caller, which closes the pipe
         )
-        pipe = self._pipe(self._process.stdin)
-        pipe.write(json.dumps([arguments, values], default=str).encode() + b"\n")
-        pipe.flush()
+        self._input = cast("IO[bytes]", self._process.stdin)
+        self._input.write(json.dumps([arguments, values], default=str).encode() + b"\n")
+        self._input.flush()
         #: read at once, since a crawl with a full pipe would not serve its connections
         self._rows: SimpleQueue[bytes] = SimpleQueue()
         self._messages: list[str] = []
@@ -148,19 +148,14 @@ class _CrawlProcess:
         for thread in (Thread(target=self._read, daemon=True), self._listener):
             thread.start()
 
-    @staticmethod
-    def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-        assert pipe is not None  # noqa: S101  # for mypy
-        return pipe
-
     def _read(self) -> None:
-        with self._pipe(self._process.stdout) as pipe:
+        with cast("IO[bytes]", self._process.stdout) as pipe:
             for line in pipe:
                 self._rows.put(line)
         self._rows.put(b"")
 
     def _listen(self) -> None:
-        with self._pipe(self._process.stderr) as pipe:
+        with cast("IO[bytes]", self._process.stderr) as pipe:
             for line in pipe:
                 text = line.decode(errors="replace").rstrip()
                 if self._shown:
@@ -194,7 +189,7 @@ class _CrawlProcess:
 
     def close(self) -> None:
         """End the process, after its active requests."""
-        self._pipe(self._process.stdin).close()
+        self._input.close()
         self._process.wait()
 
 

@@ -25,8 +25,7 @@ from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCac
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.crawl.rule_files import product_token
 from newscrawl.defaults import setting
-from newscrawl.middlewares.robots_middleware import CACHE_TIME, rules_request
-from newscrawl.workers.pool import WorkerPool
+from newscrawl.middlewares.robots_middleware import CACHE_TIME, call_reader, rules_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,8 +38,6 @@ logger = logging.getLogger(__name__)
 
 #: meta key of requests for the files with the opt-outs
 META: Final = "newscrawl_opt_out"
-_SITE: Final = "newscrawl_site"
-_READ: Final = "newscrawl.crawl.rule_files:read_rules"
 
 FILES: Final[Mapping[str, str]] = {"tdmrep": "/.well-known/tdmrep.json", "ai_txt": "/ai.txt"}
 """Files with the opt-outs of a site, by their names in the stats."""
@@ -68,7 +65,6 @@ class OptOutMiddleware(Component):
         settings = crawler.settings
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._token = product_token(self._agent)
-        self._pool = WorkerPool.for_crawler(crawler)
         self._rules = RulesCache("opt_out", SiteMemory.of(crawler))
         self._parsers = ParserCache(Protego.parse)
 
@@ -106,14 +102,9 @@ class OptOutMiddleware(Component):
             fetch = rules_request(url, request, meta)
             response = await self._crawler.engine.download_async(fetch)
             if response.status == 200:
-                owner = request.meta.get(_SITE) or site_key(url)
-                read = await self._pool.call(
-                    _READ, response.body, site=owner, file=name, token=self._token
+                rules.text, _ = await call_reader(
+                    self._crawler, response.body, url, request, file=name, token=self._token
                 )
-                rules.text = read["rules"]
-                if read["left_out"]:
-                    self._crawler.stats.inc_value("newscrawl/opt_out/over_size_count")
-                    logger.warning("Ignored %d rules beyond the limits: %s", read["left_out"], url)
         except Exception as error:  # noqa: BLE001  # any middleware's
             reason = failure_reason(error)
             self._crawler.stats.inc_value(f"newscrawl/opt_out/failed_count/{reason}")

@@ -61,7 +61,6 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         super().__init__(crawler)
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} requires Scrapy's default asyncio reactor")
-        self._pool = WorkerPool.for_crawler(crawler)
         self._rules = RulesCache("robots", SiteMemory.of(crawler))
         self._parser_cache: ParserCache[RobotParser] = ParserCache(self._build_parser)
         self._fetching = 0
@@ -171,19 +170,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         sitemaps = ""
         if response.status < 300:
             body = response.body[:MAX_ROBOTS_SIZE]
-            owner = request.meta.get(_SITE) or site_key(site)
-            read = await self._pool.call(_READ, body, site=owner, file="robots", token=token)
-            rules.text, sitemaps = read["rules"], read["sitemaps"]
-            if read["left_out"]:
-                self._warn_left_out(f"{site}/robots.txt", read["left_out"])
+            rules.text, sitemaps = await call_reader(
+                self.crawler, body, f"{site}/robots.txt", request, file="robots", token=token
+            )
             await self._announce(rules, request)
         if _SITE in request.meta:
             rules.response = copy_response(response, body=sitemaps.encode())
         return rules
-
-    def _warn_left_out(self, url: str, number: int) -> None:
-        self._stats.inc_value("newscrawl/robots/over_size_count")
-        logger.warning("Ignored %d rules beyond the limits of robots.txt: %s", number, url)
 
     def user_agent(self, request: Request) -> str:
         """Return the user agent whose rules apply to *request*, as Scrapy determines it."""
@@ -197,6 +190,23 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # An unknown or dead host is reported as such.
         refusal = reason if reason in ("connection", "dns") else "robots_unreachable"
         return HostRules(clock.now() + RETRY_TIME, refusal=refusal)
+
+
+async def call_reader(
+    crawler: Crawler, data: bytes, url: str, request: Request, *, file: str, token: str
+) -> tuple[str, str]:
+    """Return the rules and the sitemaps of the *file* at *url*, which *request* depends on.
+
+    They are read in a worker, by :func:`newscrawl.crawl.rule_files.read_rules`.
+    """
+    owner = request.meta.get(_SITE) or site_key(url)
+    pool = WorkerPool.for_crawler(crawler)
+    read = await pool.call(_READ, data, site=owner, file=file, token=token)
+    if read["left_out"]:
+        area = "robots" if file == "robots" else "opt_out"
+        crawler.stats.inc_value(f"newscrawl/{area}/over_size_count")
+        logger.warning("Ignored %d rules beyond the limits: %s", read["left_out"], url)
+    return read["rules"], read["sitemaps"]
 
 
 def rules_request(url: str, request: Request, meta: dict[str, Any]) -> Request:

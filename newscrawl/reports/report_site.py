@@ -340,10 +340,11 @@ def line_plot(
     return Plot(title, label, show(top), "0", dates[0], dates[-1], points)
 
 
-def histogram(title: str, values: Sequence[float], *, bins: int = 20) -> Plot | None:
+def histogram(title: str, values: Sequence[float]) -> Plot | None:
     """Return the histogram of *values* in 0..1; None without values."""
     if not values:
         return None
+    bins = 20
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int(value * bins))] += 1

@@ -98,7 +98,7 @@ def test_large_rules_do_not_block_the_crawl(tmp_path: Path, web: DirectWeb):
     assert crawl.stats["reactor/read"] <= MAX_READ
     # Rules beyond the limit are ignored, counted and logged.
     assert crawl.stats["newscrawl/robots/over_size_count"] == 1
-    ignored = f"Ignored {20_000 - MAX_RULES} rules beyond the limits of robots.txt: "
+    ignored = f"Ignored {20_000 - MAX_RULES} rules beyond the limits: "
     assert f"{ignored}http://stars.example:{web.port}/robots.txt" in crawl.output
 
 
