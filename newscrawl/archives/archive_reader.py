@@ -523,11 +523,6 @@ def _at_end(file: IO[bytes], offset: int) -> bool:
     return not file.read(1)
 
 
-def _is_record(packed: bytes) -> bool:
-    """Return whether *packed* is the start of a gzip member with a record."""
-    return _unpacked(packed, len(_WARC)) == _WARC
-
-
 def _unpacked(packed: bytes, size: int) -> bytes:
     """Return the first *size* bytes of a gzip member, empty if it is damaged."""
     # zlib, because ISA-L decompresses ahead and so rejects members that are damaged further on
@@ -549,7 +544,7 @@ def next_member(file: IO[bytes], offset: int, end: int | None = None) -> int:
         if len(chunk) < len(_GZIP):
             return offset + len(chunk)
         found = chunk.find(_GZIP, 0, _CHUNK)
-        while found >= 0 and not _is_record(chunk[found : found + _HEAD]):
+        while found >= 0 and _unpacked(chunk[found : found + _HEAD], len(_WARC)) != _WARC:
             found = chunk.find(_GZIP, found + 1, _CHUNK)
         if found >= 0:
             return offset + found

@@ -226,7 +226,9 @@ def record_pages(
     for record in records:
         if isinstance(record, Flaw):
             counts[record.reason] += 1
-            failed(_flaw_failure(record))
+            failed(
+                Failure.of(record.url, record.reason, f"{_FLAWS[record.reason]} {record.offset}")
+            )
             continue
         counts["record"] += 1
         if not is_server_message(record):
@@ -252,10 +254,6 @@ _FLAWS: Final = {
     "memory": "a record exceeded the memory limit at byte",
     "too_large": "a record is too large at byte",
 }
-
-
-def _flaw_failure(flaw: Flaw) -> Failure:
-    return Failure.of(flaw.url, flaw.reason, f"{_FLAWS[flaw.reason]} {flaw.offset}")
 
 
 def site_of(page: PageItem) -> str:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from newscrawl.archives.sources import Unit
     from newscrawl.pipeline_options import PipelineOptions
 
-UNIT_TASK: Final = "newscrawl.archives.unit_task:extract_unit"
+UNIT_TASK: Final = "newscrawl.archives.unit_pages:extract_unit"
 
 IDLE_SECONDS: Final = 60.0
 """Seconds after which an idle process ends: the job may be over."""
 
-_PRELOAD: Final = ("newscrawl.workers.tasks:load_models", "newscrawl.archives.unit_task")
+_PRELOAD: Final = ("newscrawl.workers.tasks:load_models", "newscrawl.archives.unit_pages")
 
 _lock: Final = Lock()
 _idle: Final[defaultdict[tuple[int, float], list[tuple[WorkerProcess, Timer]]]] = defaultdict(list)

@@ -14,7 +14,6 @@ from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
     from newscrawl.body.classifier import BlockChoice, CandidateBlocks
     from newscrawl.document.document import Document
@@ -183,7 +182,7 @@ def _blocks(
     """Yield the blocks that an algorithm selected, in document order."""
     blocks, best, selected = candidates.blocks, set(choice.best), set(choice.selected)
     index = {place: number for number, place in enumerate(candidates.places)}
-    left_out = _left_out(document, trace.skipped)
+    left_out = {row for root in trace.skipped for row in document.text_nodes(root)}
     cut = min((choice.probabilities[number] for number in best), default=0.0)
     bodies = (trace.region.forest if trace.region else [], coreex(document), extract_news(document))
     votes = cast_votes(document.end, bodies)
@@ -211,11 +210,6 @@ def _blocks(
 def _generators(vote: int) -> str:
     names = [name for bit, name in enumerate(_GENERATORS) if vote >> bit & 1]
     return ", ".join(names) or "prose between candidates"
-
-
-def _left_out(document: Document, skipped: AbstractSet[int]) -> set[int]:
-    """Return the text nodes in the subtrees of *skipped*."""
-    return {row for root in skipped for row in document.text_nodes(root)}
 
 
 def _places(document: Document, owner: int, rows: Sequence[int]) -> tuple[int, ...]:

@@ -145,7 +145,10 @@ def _disarm(element: etree._Element) -> None:
         if (
             local.startswith("on")
             or local in _REMOVED_ATTRIBUTES
-            or (local in _ADDRESSES and _is_active(str(value)))
+            or (
+                local in _ADDRESSES
+                and _ACTIVE_ADDRESS.match(_IGNORED_IN_ADDRESSES.sub("", str(value)))
+            )
             # Browsers refuse images in other files here, with an error each.
             or (element.tag == "use" and local == "href" and not str(value).startswith("#"))
         ):
@@ -156,10 +159,6 @@ def _disarm(element: etree._Element) -> None:
         element.text = _TAG_IN_STYLE.sub(r"\\3c ", element.text)
     if element.tag in _FOCUSABLE or "tabindex" in element.attrib:
         element.set("tabindex", "-1")
-
-
-def _is_active(address: str) -> bool:
-    return _ACTIVE_ADDRESS.match(_IGNORED_IN_ADDRESSES.sub("", address)) is not None
 
 
 def _address(url: str | None, base: str) -> str | None:

@@ -55,7 +55,7 @@ class ItemFiller:
         plain = self._fields | article.to_dict() if article else self._fields
         for field, value in plain.items():
             name = self._names.get(field, field)
-            if not name or self._has_value(item, name):
+            if not name or ItemAdapter(item).get(name) not in _EMPTY:
                 continue
             if value not in _EMPTY:
                 self._write(item, name, field, value, getattr(article, field))
@@ -106,9 +106,6 @@ class ItemFiller:
             adapter[name] = ""
         if adapter[name] != "":  # a frozen class, or one that accepts only bytes
             object.__setattr__(item, name, "")
-
-    def _has_value(self, item: Any, name: str) -> bool:
-        return ItemAdapter(item).get(name) not in _EMPTY
 
     def _log_rejection(self, item_class: type, name: str, error: Exception) -> None:
         if (item_class, name) not in self._rejected:

@@ -19,7 +19,6 @@ from opensearchpy.exceptions import (
 )
 from opensearchpy.exceptions import OpenSearchException, RequestError, TransportError
 
-from newscrawl.sinks.item_rows import read_item_rows
 from newscrawl.sinks.sink import (
     RefusedRow,
     SegmentDelivery,
@@ -27,6 +26,7 @@ from newscrawl.sinks.sink import (
     SinkError,
     SinkUrlError,
     one_line,
+    read_item_rows,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newscrawl.crawl.output.segments import Segment
-    from newscrawl.sinks.item_rows import ItemRow
+    from newscrawl.sinks.sink import ItemRow
 
 # The client logs a warning for each answer that is not 2xx, expected ones included.
 logging.getLogger("opensearch").setLevel(logging.ERROR)

@@ -15,7 +15,6 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.sql import SQL, Composed, Identifier
 from psycopg.types.json import Jsonb
 
-from newscrawl.sinks.item_rows import read_item_rows
 from newscrawl.sinks.sink import (
     RefusedRow,
     SegmentDelivery,
@@ -23,6 +22,7 @@ from newscrawl.sinks.sink import (
     SinkError,
     SinkUrlError,
     one_line,
+    read_item_rows,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newscrawl.crawl.output.segments import Segment
-    from newscrawl.sinks.item_rows import ItemRow
+    from newscrawl.sinks.sink import ItemRow
 
 DEFAULT_TABLE: Final = "articles"
 

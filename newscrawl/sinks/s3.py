@@ -71,7 +71,7 @@ class S3Sink(Sink):
         manifest = manifest_text(path.stem, [segment]).encode()
         try:
             with path.open("rb") as file:
-                self._put(self._key(path), file)
+                self._put(f"{self._prefix}{path.parent.name}/{path.name}", file)
             self._put(self._manifest_key(path), manifest)
         except (BotoCoreError, ClientError) as error:
             raise SinkError(_reason(error)) from error
@@ -79,9 +79,6 @@ class S3Sink(Sink):
 
     def _put(self, key: str, body: Any) -> None:
         self._client.put_object(Bucket=self._bucket, Key=key, Body=body)
-
-    def _key(self, path: Path) -> str:
-        return f"{self._prefix}{path.parent.name}/{path.name}"
 
     def _manifest_key(self, path: Path) -> str:
         return f"{self._prefix}{path.parent.name}/{path.stem}{MANIFEST}"

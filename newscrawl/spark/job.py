@@ -58,7 +58,8 @@ def cluster(
     pairs = _near_pairs(pages, options).checkpoint()
     articles = _articles(stories, pairs, options).checkpoint()
     skipped = last.where("skipped IS NOT NULL").select("skipped", "copies").collect()
-    return Tables(articles, _clusters(articles), {row.skipped: row.copies for row in skipped})
+    clusters = _step(_by_component(articles), steps.cluster_rows, steps.CLUSTERS)
+    return Tables(articles, clusters, {row.skipped: row.copies for row in skipped})
 
 
 def _step(table: DataFrame, step: Step, schema: pa.Schema) -> DataFrame:
@@ -171,10 +172,6 @@ def _articles(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFra
         lambda batches: steps.cluster_articles(batches, options),
         steps.ARTICLES,
     )
-
-
-def _clusters(articles: DataFrame) -> DataFrame:
-    return _step(_by_component(articles), steps.cluster_rows, steps.CLUSTERS)
 
 
 def _by_component(table: DataFrame) -> DataFrame:

@@ -366,14 +366,11 @@ class SitelistSpider(Spider):
         """Process a feed or sitemap."""
         # Twice the limit, since some candidates fail or are not articles.
         limit = 2 * plan.budgets.articles
-        if target.role == "feed":
-            task = "newscrawl.crawl.discovery.feed_parser:read_feed"
-            listing = await self._parse_in_worker(task, plan, response, limit=limit, **self.window)
-        else:
-            task = "newscrawl.crawl.discovery.sitemaps:read_sitemap"
-            listing = await self._parse_in_worker(
-                task, plan, response, limit=limit, **{**self.window, "since": self.since}
-            )
+        options, task = {**self.window, "limit": limit}, "feed_parser:read_feed"
+        if target.role == "sitemap":
+            options["since"], task = self.since, "sitemaps:read_sitemap"
+        task = f"newscrawl.crawl.discovery.{task}"
+        listing = await self._parse_in_worker(task, plan, response, **options)
         if listing["kind"] == "unknown":
             self._record_failure(plan, target, "unreadable", response.request)
             if target.role == "sitemap" and isinstance(response, HtmlResponse):

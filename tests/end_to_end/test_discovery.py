@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from newscrawl.feeds.story_reader import kept_parameters
-from newscrawl.sinks.item_rows import article_key
+from newscrawl.sinks.sink import article_key
 from tests.cli.test_extract_pages import CODE, newscrawl
 from tests.helpers.crawls import crawl_sites
 from tests.servers.direct_web import DirectWeb, direct_environment, html, text

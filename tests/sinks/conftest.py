@@ -12,7 +12,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from newscrawl.crawl.output.segments import read_segments
-from newscrawl.sinks.item_rows import article_key
+from newscrawl.sinks.sink import article_key
 from tests.conftest import skip_missing
 from tests.servers.opensearch import OpenSearchServer
 from tests.servers.postgres import PostgresServer, program

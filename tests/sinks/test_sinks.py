@@ -22,7 +22,7 @@ from newscrawl.crawl.output.segments import (
 )
 from newscrawl.items import Article
 from newscrawl.sinks.delivery import deliver
-from newscrawl.sinks.item_rows import MAX_KEY_BYTES, article_key
+from newscrawl.sinks.sink import MAX_KEY_BYTES, article_key
 from tests.crawl.output.test_segments import Run, urls_of
 from tests.helpers.sink_killer import write_segments
 from tests.servers.opensearch import LOGIN
