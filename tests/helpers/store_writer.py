@@ -7,15 +7,15 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 
-SCHEMA = "CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b (n INTEGER);"
+state_tables("CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b (n INTEGER);")
 
 
 async def write(path: Path) -> None:
     """Write n = 0, 1, ... to both tables; print every 50th n once it is committed."""
     store = CrawlStore(path, checkpoint=0.005)
-    await store.open(SCHEMA)
+    store.open()
     for n in count():
         store.write("INSERT INTO a VALUES (?)", [(n,)])
         store.write("INSERT INTO b VALUES (?)", [(n,)])

@@ -218,7 +218,7 @@ def test_inputs_without_a_crawl(tmp_path: Path):
 
     async def create() -> None:
         store = CrawlStore(state)
-        await store.open()
+        store.open()
         await store.close()
 
     asyncio.run(create())

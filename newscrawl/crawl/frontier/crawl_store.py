@@ -63,9 +63,10 @@ _schemas: Final[list[str]] = []
 
 
 def state_tables(schema: str) -> str:
-    """Return *schema*, the CREATE statements of a component.
+    """Return *schema*, ``CREATE ... IF NOT EXISTS`` statements of a component.
 
-    Its tables are checked when a file is opened, before anything of the crawl has started.
+    Its tables are checked and created when a file is opened, before anything of the crawl has
+    started. Each statement is followed by a semicolon.
     """
     _schemas.append(schema)
     return schema
@@ -116,24 +117,14 @@ class CrawlStore(Component):
             checkpoint=setting(crawler.settings, "NEWSCRAWL_CHECKPOINT"),
             on_failure=shutdown.close_spider,
         )
-        # Synchronously: if the file cannot be opened, the crawl does not start.
-        store._thread.submit(store._connect).result()
+        store.open()  # if that fails, the crawl does not start
         # After spider_closed, when other components still write.
         crawler.signals.connect(shutdown.close_store, signals.engine_stopped)
         return store
 
-    async def open(self, schema: str = "") -> None:
-        """Open the file unless it is open, and execute *schema*.
-
-        *schema*: ``CREATE ... IF NOT EXISTS`` statements, each followed by a semicolon. Raises
-        :class:`CrawlStoreError`.
-        """
-        try:
-            await self._run(self._connect)
-            await self._run(self._create, schema)
-        except CrawlStoreError as error:
-            self.failure = self.failure or error
-            raise
+    def open(self) -> None:
+        """Open the file, with the tables of all components; raise :class:`CrawlStoreError`."""
+        self._thread.submit(self._connect).result()
 
     async def close(self) -> None:
         """Commit all writes and close the file."""
@@ -200,26 +191,20 @@ class CrawlStore(Component):
     # The methods below run in the thread.
 
     def _connect(self) -> None:
-        if self._connection is None:
-            with ExitStack() as files:
-                if self.path:
-                    files.enter_context(closing(_FILE.lock(self.path)))
-                connection = files.enter_context(closing(_FILE.connect(self.path)))
-                with _FILE.translated_errors(self.path):
-                    for schema in _schemas:
-                        _FILE.check_columns(connection, self.path, schema)
-                self._files = files.pop_all()
-            self._connection = connection
+        with ExitStack() as files:
+            if self.path:
+                files.enter_context(closing(_FILE.lock(self.path)))
+            connection = files.enter_context(closing(_FILE.connect(self.path)))
+            with _FILE.translated_errors(self.path), transaction(connection):
+                for schema in _schemas:
+                    _FILE.check_columns(connection, self.path, schema)
+                    execute_all(connection, schema)
+            self._files = files.pop_all()
+        self._connection = connection
 
     def _disconnect(self) -> None:
         self._files.close()
         self._connection = None
-
-    def _create(self, schema: str) -> None:
-        with _FILE.translated_errors(self.path):
-            _FILE.check_columns(self._opened, self.path, schema)
-            with transaction(self._opened):
-                execute_all(self._opened, schema)
 
     def _commit(self, batch: list[tuple[str, list[Any]]]) -> None:
         try:
@@ -288,7 +273,7 @@ class _Shutdown:
             self._task = asyncio.ensure_future(close)
 
 
-SCHEMA: Final = state_tables("""
+state_tables("""
 CREATE TABLE IF NOT EXISTS memory (
     owner TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -316,7 +301,7 @@ class SiteMemory(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         self._store = CrawlStore.for_crawler(crawler)
-        self._is_open = False
+        self._is_clean = False
 
     @classmethod
     def of(cls, crawler: Crawler) -> SiteMemory | None:
@@ -326,9 +311,8 @@ class SiteMemory(Component):
     async def find(self, name: str, owner: str | None = None) -> list[tuple[str, str, float]]:
         """Return the (owner, value, until) of *name*, of all owners unless one is given."""
         now = clock.now().timestamp()
-        if not self._is_open:
-            self._is_open = True
-            await self._store.open(SCHEMA)
+        if not self._is_clean:
+            self._is_clean = True
             self._store.write(_DELETE, [(now,)])
         return await self._store.read(_SELECT, (name, now, owner))
 

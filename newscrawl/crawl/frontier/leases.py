@@ -44,7 +44,7 @@ PLANNED: Final = "newscrawl_planned"
 NO_KEY: Final = 0
 """The key of a planned request."""
 
-SCHEMA: Final = state_tables("""
+state_tables("""
 CREATE TABLE IF NOT EXISTS request (
     id INTEGER PRIMARY KEY,
     key INTEGER NOT NULL,
@@ -324,7 +324,6 @@ class LeaseBook(Component):
 
     async def finished_requests(self) -> dict[str, list[FinishedRequest]]:
         """Return the requests by site that the crawl finished before it was resumed."""
-        await self.store.open(SCHEMA)
         sites = defaultdict(list)
         for site, *row in await self.store.read(_SELECT_OUTCOMES):
             sites[site].append(FinishedRequest(*row))

@@ -24,7 +24,6 @@ from newscrawl.crawl.frontier.leases import (
     NO_KEY,
     PARENT,
     PLANNED,
-    SCHEMA,
     Lease,
     LeaseBook,
     LeaseObserver,
@@ -113,12 +112,11 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None]:
-        """Open the file and resume the crawl, if any; fails with ``CrawlStoreError``."""
+        """Resume the crawl in the file, if any; fails with ``CrawlStoreError``."""
         self._spider = spider
         return deferred_from_coro(self._open())
 
     async def _open(self) -> None:
-        await self._store.open(SCHEMA)
         runs = await self._store.read("SELECT started FROM run WHERE ended IS NULL")
         if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
             await self._resume(runs[0][0])

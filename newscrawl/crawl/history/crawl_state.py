@@ -98,11 +98,11 @@ class CrawlState(Component):
         return cls._shared.get(crawler, {}).get(cls)
 
     async def open(self) -> None:
-        """Create the tables; delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
+        """Delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
 
-        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. Due times that a crawl with a wrong clock has written are reset.
+        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. Due times that a crawl
+        with a wrong clock has written are reset.
         """
-        await self._store.open(schema.SCHEMA)
         now = clock.now().timestamp()
         [(newest,)] = await self._store.read(schema.NEWEST_INSTANT)
         newest = newest or now

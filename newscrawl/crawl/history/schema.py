@@ -30,7 +30,7 @@ _DAY: Final = 86_400
 # it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
 # page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
 # source.cut: the limit that truncated these, 0 if none did; source.rate: new articles per second.
-SCHEMA: Final = state_tables("""
+state_tables("""
 CREATE TABLE IF NOT EXISTS page (
     key TEXT PRIMARY KEY,
     site TEXT NOT NULL,

@@ -22,7 +22,6 @@ from scrapy.utils.misc import load_object
 from newscrawl import clock
 from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, state_tables
-from newscrawl.crawl.frontier.leases import SCHEMA as LEASES
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
 from newscrawl.defaults import SettingError, setting
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SCHEMA: Final = state_tables("""
+state_tables("""
 CREATE TABLE IF NOT EXISTS segment (
     first INTEGER PRIMARY KEY, last INTEGER NOT NULL, day TEXT NOT NULL
 );
@@ -107,7 +106,6 @@ class SegmentWriter:
             logger.warning(
                 "NEWSCRAWL_SEGMENTS without NEWSCRAWL_STATE: a crash loses unwritten items"
             )
-        await self._store.open(LEASES + SCHEMA)
         self._store.write(
             "INSERT OR IGNORE INTO segment_writer VALUES (1, ?)", [(secrets.token_hex(4),)]
         )

@@ -152,14 +152,9 @@ class CrawlRecorder(Component):
         self._started = clock.now().timestamp()
         self._articles: dict[str, list[RecordedArticle]] = defaultdict(list)
         self._latencies: dict[str, list[float]] = defaultdict(list)
-        crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.add_item, signals.item_scraped)
         crawler.signals.connect(self.add_response, signals.response_received)
         crawler.signals.connect(self.close, signals.spider_closed)
-
-    async def open(self) -> None:
-        """Create the tables."""
-        await CrawlStore.for_crawler(self._crawler).open(SCHEMA)
 
     def add_item(self, item: Any, response: Response | Failure | None) -> None:
         """Record *item* if it is an article."""

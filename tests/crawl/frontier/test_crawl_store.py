@@ -15,15 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.frontier import leases
+import newscrawl.addon  # noqa: F401  # has the tables of all components
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError
-from newscrawl.crawl.history import schema
-from newscrawl.crawl.output import segment_writer
-from newscrawl.crawl.reporting import crawl_recorder
 from tests.conftest import REPOSITORY
 from tests.helpers.crawl_history import in_loop
 from tests.helpers.small_disk import small_disk
-from tests.helpers.store_writer import SCHEMA
+from tests.helpers.store_writer import write  # noqa: F401  # has the tables a and b
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,10 +37,10 @@ def path(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def opened(path: Path | None, **options: Any) -> AsyncIterator[CrawlStore]:
-    """Open a store with SCHEMA."""
+    """Open a store, which has the tables of :mod:`tests.helpers.store_writer`."""
     store = CrawlStore(path, **options)
     try:
-        await store.open(SCHEMA)
+        store.open()
         yield store
     finally:
         await store.close()
@@ -223,17 +220,11 @@ def test_rejects_other_files_without_changing_them(path: Path, make: Any, messag
 @pytest.mark.parametrize("table", ["request", "outcome", "outbox", "page", "crawl_site", "segment"])
 def test_checks_the_tables_of_all_components_at_once(path: Path, table: str):
     """A crawl does not start with them, and has not to be closed because of them."""
-    schemas = leases.SCHEMA + schema.SCHEMA + crawl_recorder.SCHEMA
     open_and_close(path)
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(schemas + segment_writer.SCHEMA)
         connection.execute(f"ALTER TABLE {table} ADD COLUMN other")
-
-    async def connect() -> None:
-        await CrawlStore(path).open()
-
     with pytest.raises(CrawlStoreError, match=f"the table {table} has other columns"):
-        asyncio.run(connect())
+        CrawlStore(path).open()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes of files")
@@ -290,7 +281,7 @@ def test_full_disk_raises_and_keeps_committed_rows(path: Path):
 
 def test_error_names_a_read_only_disk(path: Path):
     path = path.parent / "disk" / path.name
-    with small_disk(path.parent, kilobytes=256):
+    with small_disk(path.parent, kilobytes=1024):
         open_and_close(path)
         subprocess.run(["mount", "-o", "remount,ro", path.parent], check=True)
         with pytest.raises(CrawlStoreError, match=f"{path}: cannot be (opened|written)"):
