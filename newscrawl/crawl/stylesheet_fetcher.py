@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from scrapy import Request, signals
 from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.project import data_path
 
 from newscrawl.crawl.discovery.urls import registered_domain, site_key, site_key_or
@@ -127,7 +128,7 @@ class SheetFetcher:
         self._crawler = crawler
         self._workers = WorkerPool.for_crawler(crawler)
         self._stats = crawler.stats
-        self._tasks: OrderedDict[str, SheetTask] = OrderedDict()
+        self._tasks: LocalCache[str, SheetTask] = LocalCache(MAX_CACHED)
         self._running: set[SheetTask] = set()
         self._watcher: asyncio.Task[None] | None = None
         self._host_slots: dict[str, asyncio.Semaphore] = {}
@@ -265,8 +266,6 @@ class SheetFetcher:
         self._running.add(task)  # the event loop only keeps weak references
         task.add_done_callback(self._running.discard)
         self._tasks[url] = task
-        if len(self._tasks) > MAX_CACHED:
-            self._tasks.popitem(last=False)
         return task
 
     async def _fetch(self, url: str, referrer: Referrer) -> FetchedSheet | None:

@@ -9,6 +9,7 @@ from urllib.request import getproxies
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.reactor import is_reactor_installed
 from scrapy.utils.url import add_http_if_no_scheme
@@ -50,7 +51,7 @@ class SafetyMiddleware(Component):
         self._stats = crawler.stats
         self._resolver = CheckedResolver(self._policy)
         self._installed = False
-        self._refused: dict[str, bool] = {}
+        self._refused: LocalCache[str, bool] = LocalCache(_MAX_CACHED)
         crawler.signals.connect(self._close, signals.spider_closed)
 
     def process_request(self, request: Request) -> None:
@@ -94,8 +95,6 @@ class SafetyMiddleware(Component):
         if host in self._resolver.refused:
             return True
         if host not in self._refused:
-            if len(self._refused) > _MAX_CACHED:
-                self._refused.clear()
             self._refused[host] = self._policy.refuses(host)
         return self._refused[host]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
+
+from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
@@ -116,8 +118,8 @@ class PageHistory:
         self._rates: defaultdict[str, ChangeRates] = defaultdict(ChangeRates)
         self._visits: dict[str, Visit] = {}
         # Articles of this crawl, by URL key: their rows may not be committed yet.
-        self._recent: OrderedDict[str, EmittedArticle] = OrderedDict()
-        self._texts: OrderedDict[tuple[str, bytes], str] = OrderedDict()
+        self._recent: LocalCache[str, EmittedArticle] = LocalCache(_MAX_RECENT)
+        self._texts: LocalCache[tuple[str, bytes], str] = LocalCache(_MAX_RECENT)
         #: keys of the further pages in stories of this crawl, and of stories read as a whole
         self.joined: set[str] = set()
 
@@ -308,10 +310,9 @@ class PageHistory:
         is_short = len(article.body) <= _MAX_SOFT_404
         site = site_key(article.url or "")
         text = (registered_domain(site) if is_short else site, digest)
-        first = self._texts.setdefault(text, visit.target.key)
-        if len(self._texts) > _MAX_RECENT:
-            self._texts.popitem(last=False)
-        if first != visit.target.key:
+        if text not in self._texts:
+            self._texts[text] = visit.target.key
+        if self._texts[text] != visit.target.key:
             return "soft_404" if is_short else "known"
         if is_short and _lacks_words_of_link(article, visit):
             return "soft_404"
@@ -404,9 +405,8 @@ class PageHistory:
     def _record_emitted(
         self, visit: Visit, urls: dict[str, bool], digest: bytes, length: int, *, changed: bool
     ) -> None:
-        self._add_recent(visit.target.key, EmittedArticle(visit.target.key, digest))
-        for key, same_url in urls.items():
-            self._add_recent(key, EmittedArticle(visit.target.key, digest, same_url))
+        for key, same_url in {visit.target.key: True, **urls}.items():
+            self._recent[key] = EmittedArticle(visit.target.key, digest, same_url)
         self._add_aliases(visit, urls)
         self._learn(visit, changed=changed)
         now, due = self._next_visit(visit.target, visit.request, changed=changed)
@@ -416,12 +416,6 @@ class PageHistory:
     def _add_aliases(self, visit: Visit, urls: dict[str, bool]) -> None:
         if rows := [(key, visit.target.key, same_url) for key, same_url in urls.items()]:
             self._leases.write_with_end(visit.request, schema.INSERT_ALIAS, rows)
-
-    def _add_recent(self, key: str, article: EmittedArticle) -> None:
-        self._recent[key] = article
-        self._recent.move_to_end(key)
-        if len(self._recent) > _MAX_RECENT:
-            self._recent.popitem(last=False)
 
     def _record_unchanged(self, visit: Visit) -> None:
         self._learn(visit, changed=False)

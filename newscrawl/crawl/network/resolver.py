@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from scrapy.utils.datatypes import LocalCache
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
@@ -33,7 +34,7 @@ class CheckedResolver:
         self._policy = policy
         self._resolver: Any = None
         #: host names of which all addresses were dropped
-        self.refused: dict[str, None] = {}
+        self.refused: LocalCache[str, None] = LocalCache(_MAX_REFUSED)
 
     def install(self) -> None:
         """Replace the reactor's resolver by this one, which delegates to it."""
@@ -86,6 +87,4 @@ class _Receiver:
     def resolutionComplete(self) -> None:  # noqa: N802
         if self.permitted and not any(self.permitted):
             self.refused[self.host.lower()] = None
-            if len(self.refused) > _MAX_REFUSED:
-                del self.refused[next(iter(self.refused))]
         self.receiver.resolutionComplete()
