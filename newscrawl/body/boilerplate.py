@@ -39,6 +39,7 @@ _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
 _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
 _MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
+_QUOTES = " .\"'«»‘’‚“”„"
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
 _MAX_BYLINE = 60  # longer text between title and date is a standfirst
@@ -95,11 +96,19 @@ def rows_with_tags(
 
 
 def _is_of_text(document: Document, row: int) -> bool:
-    """Return whether a ``figure`` contains code or a quote instead of a picture."""
+    """Return whether a ``figure`` contains code, or a quote that is not repeated on the page."""
     quotes = elements_in(document, row, "blockquote")
     return bool(elements_in(document, row, "pre")) or (
-        bool(quotes) and not any(is_embed(document, quote) for quote in quotes)
+        bool(quotes)
+        and not any(is_embed(document, it) or _is_repeated(document, it) for it in quotes)
     )
+
+
+def _is_repeated(document: Document, row: int) -> bool:
+    """Return whether the longest text in *row* is a part of another text."""
+    texts = (document.text[it] for it in document.text_nodes(row))
+    longest = max(texts, key=len, default="").strip(_QUOTES)
+    return sum(longest in document.text[it] for it in document.shown_rows) > 1
 
 
 def _is_label(document: Document, row: int) -> bool:

@@ -51,6 +51,13 @@ def test_keeps_code_in_figures():
     assert body_of(HEADLINE + BODY + code) == f"{TEXT}\n\nvote --none\nrest"
 
 
+def test_keeps_quotes_in_figures_but_no_pull_quotes():
+    quote = "I have never seen a council do so little, and I have seen some, said the clerk."
+    figure = "<figure><blockquote><p>“{}”</p></blockquote><figcaption>A. Clerk</figcaption></figure>"
+    assert body_of(HEADLINE + BODY + figure.format(quote)) == f"{TEXT}\n\n“{quote}”"
+    assert body_of(HEADLINE + BODY + figure.format(SENTENCE.strip())) == TEXT
+
+
 def test_keeps_lists_of_links_among_selected_blocks():
     document = parse_document(f"<div>{BODY}<ul><li><a href=/1>Chairs, half price</a></ul></div>")
     [row] = document.rows_of("ul")
