@@ -53,7 +53,9 @@ def test_keeps_code_in_figures():
 
 def test_keeps_quotes_in_figures_but_no_pull_quotes():
     quote = "I have never seen a council do so little, and I have seen some, said the clerk."
-    figure = "<figure><blockquote><p>“{}”</p></blockquote><figcaption>A. Clerk</figcaption></figure>"
+    figure = (
+        "<figure><blockquote><p>“{}”</p></blockquote><figcaption>A. Clerk</figcaption></figure>"
+    )
     assert body_of(HEADLINE + BODY + figure.format(quote)) == f"{TEXT}\n\n“{quote}”"
     assert body_of(HEADLINE + BODY + figure.format(SENTENCE.strip())) == TEXT
 

@@ -1,4 +1,4 @@
-"""Pages that sites show in place of stories, in eight languages."""
+"""Pages that sites show in place of stories, in nine languages."""
 
 from __future__ import annotations
 
@@ -74,6 +74,15 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "challenge": "少々お待ちください。人間であることを確認しています。",
         "login": "続けるにはログインしてください。パスワードをお忘れですか。",
         "scripts": "このページを表示するにはJavaScriptを有効にしてください。",
+    },
+    "tr": {
+        "title": "Gizliliğiniz",
+        "consent": "Biz ve 214 iş ortağımız cihazınızda çerez gibi bilgileri saklıyor ve kişisel "
+        "verileri işliyoruz.",
+        "accept": "Tümünü kabul et",
+        "challenge": "Bir dakika lütfen. İnsan olup olmadığınızı kontrol ediyoruz.",
+        "login": "Devam etmek için giriş yapın. Şifrenizi mi unuttunuz?",
+        "scripts": "Bu sayfayı görmek için JavaScript'i etkinleştirin.",
     },
     "ar": {
         "title": "خصوصيتك",

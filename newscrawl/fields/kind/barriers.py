@@ -89,7 +89,9 @@ _CONSENT: Final = (
     r"consen[ts]|einwillig|zustimm|toestem|samtyck|samtykk|suostumus|zgod|souhlas|súhlas|hozzájárul|rıza"
     r"|согласи|съгласи|згод|συγκατάθεσ|consimț|privol|nõusolek|sutikim|piekriš|同意|동의|موافق|رضایت|सहमति|ยินยอม|הסכמה"
     r"|personal data|personenbezogen|données (?:à caractère )?personnel|datos personales|dati personali|dados pessoais"
-    r"|privacy|datenschutz|privacid|confidentialit|prywatno|конфиденц|隐私|隱私|プライバシー|개인정보|خصوصي"
+    r"|privacy|datenschutz|privacid|confidentialit|prywatno|privasi|gizlili[kğ]|kişisel veri|persoonsgegevens|personuppgift|personopplysning|persondata"
+    r"|henkilötie|tietosuoja|osobní(?:ch)? údaj|osobné údaje|személyes adat|adatvéd|date(?:lor)? personale|quyền riêng tư"
+    r"|персональн|личных данных|προσωπικ[άώ]ν? δεδομέν|απόρρητ|конфиденц|隐私|隱私|プライバシー|개인정보|خصوصي"
 )
 _CONSENT_WORDS: Final = re.compile(f"{_COOKIES}|{_CONSENT}")
 _CONSENT_PART: Final = re.compile(
