@@ -133,7 +133,9 @@ def find_embedded_article(
     for text, agreement in _DataReader(page).articles(values):
         size = weighted_length(text)
         if last and size >= _MIN_WHOLE * shown and _ends_with(text, last):
-            return None  # the page shows all of it
+            if "\n\n" in text:
+                return None  # the page shows all of it
+            continue  # or a teaser, the first of the paragraphs
         continues = agreement >= _CONTINUES
         if size < max(MIN_CHARS, (MIN_LENGTH_RATIO if continues else MIN_OTHER_RATIO) * shown):
             continue

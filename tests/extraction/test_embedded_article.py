@@ -68,9 +68,10 @@ def page(data: object, *, shown: int = 2, script: str = "application/json") -> s
     )
 
 
+@pytest.mark.parametrize("shown", [1, 2])
 @pytest.mark.parametrize("form", FORMS)
-def test_extracts_the_full_article(form: str):
-    article = extract(page(FORMS[form]))
+def test_extracts_the_full_article(form: str, shown: int):
+    article = extract(page(FORMS[form], shown=shown))
     assert article.body.split("\n\n") == list(STORY)
     assert article.evidence["body"].source == "page-data"
 
