@@ -133,9 +133,9 @@ def find_embedded_article(
     for text, agreement in _DataReader(page).articles(values):
         size = weighted_length(text)
         if last and size >= _MIN_WHOLE * shown and _ends_with(text, last):
-            if "\n\n" in text:
+            if 2 * weighted_length(longest) < shown:
                 return None  # the page shows all of it
-            continue  # or a teaser, the first of the paragraphs
+            continue  # or one paragraph, which may be a teaser
         continues = agreement >= _CONTINUES
         if size < max(MIN_CHARS, (MIN_LENGTH_RATIO if continues else MIN_OTHER_RATIO) * shown):
             continue
