@@ -7,12 +7,14 @@ the page, and the set of blocks with the largest expected F1 is the body, so no 
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.block_features import FEATURES, block_features
 from newscrawl.body.block_texts import repeated_texts
 from newscrawl.body.blocks import (
+    MIN_LONG,
     blocks_with_same_markup,
     cast_votes,
     find_blocks,
@@ -31,7 +33,7 @@ from newscrawl.body.excluded_regions import heading_row, outside_excluded_region
 from newscrawl.ensemble.ensemble import load_model
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from newscrawl.body.blocks import Blocks
@@ -42,6 +44,11 @@ FILE = "body.npz"
 CONTEXT_FILE = "body-context.npz"
 
 _MAX_HEADING_DISTANCE = 12
+
+MAX_REGION_PROBABILITY = 0.7
+"""Mean probability below which the blocks after a gap are a region outside of the story."""
+_MIN_GAP = 6
+_MIN_STORY = 200.0
 
 
 class BodyModels(NamedTuple):
@@ -152,9 +159,40 @@ def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoic
     nested = with_nested_tags(document, blocks, places, features)
     selected = with_companions(nested, probabilities, best)
     chosen = with_neighbours(document, blocks, places, probabilities, selected)
+    probability = dict(zip(places, probabilities, strict=True))
+    chosen = _without_last_region(document, blocks, chosen, probability)
     chosen = without_copies(document, blocks, chosen)
     rows = [row for place in chosen for row in blocks.rows[place]]
     return BlockChoice(rows, expected, probabilities, best, selected)
+
+
+def _without_last_region(
+    document: Document, blocks: Blocks, chosen: list[int], probability: Mapping[int, float]
+) -> list[int]:
+    """Return *chosen* up to a gap if the blocks after it are improbable as a whole.
+
+    The gap has several blocks and leaves the container of the text before it. Teasers, events and
+    texts about the site follow it: one by one, they read like paragraphs.
+    """
+    gaps = [
+        position
+        for position, (last, following) in enumerate(pairwise(chosen), 1)
+        if following - last > _MIN_GAP
+        and blocks.rows[following][0] >= document.end[document.parent[blocks.owner[last]]]
+    ]
+    heading = heading_row(document) if gaps else None
+    if heading is None or blocks.rows[chosen[0]][0] < heading:
+        return chosen
+    chars = blocks.chars(document, chosen)
+    for position in gaps:
+        sizes = chars[position:]
+        rated = [probability.get(place, 0.5) for place in chosen[position:]]
+        if (
+            sum(size for size in chars[:position] if size >= MIN_LONG) >= _MIN_STORY
+            and fmean(rated, sizes) < MAX_REGION_PROBABILITY
+        ):
+            return chosen[:position]
+    return chosen
 
 
 def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,12 @@ from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.lab.training.block_labels import label_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from newscrawl.body.classifier import BodyModels
+    from newscrawl.ensemble.ensemble import Columns
 
 STORY = (
     "The bridge over the harbour was closed in the spring, when divers found that two of its piers had moved by the width of a hand.",
@@ -161,6 +168,49 @@ def test_handles_scripts_without_spaces_and_right_to_left(language: str):
     body = extract(html.replace("<html>", f"<html lang={language}>")).body
     assert all(one in body for one in story)
     assert notice not in body
+
+
+class Rated(NamedTuple):
+    """Models that rate the last candidates lower than the others, and links lowest."""
+
+    number: int
+    probability: float
+
+    def probabilities(self, features: Columns, chars: list[float]) -> list[float]:
+        rated = [0.95] * (len(chars) - self.number) + [self.probability] * self.number
+        links = features["link_density"]
+        return [0.01 if link else one for link, one in zip(links, rated, strict=True)]
+
+
+LINKS = "".join(f"<li><a href=/{n}>Shelf {n} of the archive</a></li>" for n in range(8))
+ABOUT = "".join(f"<p>{one}</p>" for one in PROSE)
+BOXES = (
+    f"<div><div><h1>Piers of the harbour bridge hold</h1>{{story}}</div></div><ul>{LINKS}</ul><div><div>{ABOUT}</div></div>",
+    f"<table><tr><td><h1>Piers of the harbour bridge hold</h1>{{story}}</td><td>{LINKS}</td><td>{ABOUT}</td></tr></table>",
+    f"<section><h1>Piers of the harbour bridge hold</h1><div>{{story}}</div></section><aside></aside><nav>{LINKS}</nav><div>{ABOUT}</div>",
+)
+
+
+@pytest.mark.parametrize("form", BOXES)
+def test_text_after_a_gap_is_chosen_or_left_out_as_a_whole(form: str):
+    def body(form: str, probability: float, story: Sequence[str] = STORY) -> str:
+        paragraphs = "".join(f"<p>{one}</p>" for one in story)
+        document = parse_document(f"<body>{form.format(story=paragraphs)}")
+        candidates = body_candidates(document, [0])
+        choice = choose_blocks(candidates, cast("BodyModels", Rated(len(PROSE), probability)))
+        return " ".join(document.text[row] for row in choice.rows)
+
+    assert body(form, 0.6).endswith(STORY[-1])
+    assert body(form, 0.8).endswith(PROSE[-1])
+    assert body(form.replace(LINKS, LINKS[: LINKS.index("<li><a href=/4")]), 0.6).endswith(
+        PROSE[-1]
+    ), "a short gap"
+    assert body(form.replace("h1>", "b>"), 0.6).endswith(PROSE[-1]), "no heading"
+    assert body(form, 0.6, STORY[:1]).endswith(PROSE[-1]), "a standfirst before the gap"
+    inside = (
+        form.replace(LINKS, "").replace(ABOUT, "").replace("{story}", f"{{story}}{LINKS}{ABOUT}")
+    )
+    assert body(inside, 0.6).endswith(PROSE[-1]), "the story goes on in its container"
 
 
 def test_choice_is_a_deterministic_subset_of_the_candidates():
