@@ -68,14 +68,6 @@ def words(text: str) -> list[str]:
     return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
 
 
-def words_among(texts: list[str], wanted: frozenset[str]) -> tuple[frozenset[str], bool]:
-    """Return those of the words *wanted* that are in *texts*, and whether these have any words."""
-    found: set[str] = set()
-    for text in texts:
-        found.update(words(text))
-    return wanted & found, bool(found)
-
-
 def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
     """Return the indices of the texts *joined* by NUL in which *pattern* is found, which must not match NUL."""
     places: dict[int, None] = {}
@@ -105,7 +97,8 @@ def squeeze(text: str) -> str:
 
 def without_controls(text: str) -> str:
     """Return *text* without control characters, which a terminal would execute."""
-    return text if text.isprintable() else _CONTROL_CHARACTERS.sub("", text)
+    is_printable = text.isprintable() or text.replace("\n", "").isprintable()
+    return text if is_printable else _CONTROL_CHARACTERS.sub("", text)
 
 
 def printable(text: str) -> str:

@@ -23,10 +23,10 @@ _DATE = re.compile(
     r"\d(?:[^\d\0]{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d[^\d\0]{1,3}+\d"
     r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"
 )
-# "Ago" in many languages: words, then parts of words. Each alternative starts with a letter, for speed.
+# "Ago" in many languages: words, then parts of words. Branches begin with rare letters, for speed.
 _AGO = re.compile(
-    r"ago\b(?<=\bago)|vor\b(?<=\bvor)|il y a\b(?<=\bil y a)|hace\b(?<=\bhace)|há\b(?<=\bhá)|fa\b(?<=\bfa)"
-    r"|geleden|назад|temu|önce|trước|siden|sedan|前|전(?![^\0])|منذ|לפני|पहले"
+    r"g(?:o\b(?<=\bago)|eleden)|vor\b(?<=\bvor)|y a\b(?<=\bil y a)|h(?:ace\b(?<=\bhace)|á\b(?<=\bhá))|fa\b(?<=\bfa)"
+    r"|mu(?<=temu)|önce|ước(?<=trước)|d(?:en(?<=siden)|an(?<=sedan))|назад|前|전(?![^\0])|منذ|לפני|पहले"
 )
 # Start of "Reply" in many languages, in lower case and without spaces, with a pattern of the rest.
 _REPLIES = dict.fromkeys((
@@ -39,6 +39,7 @@ _REPLIES = dict.fromkeys((
     "回复": "", "回覆": "",
 }  # fmt: skip
 _STARTS = frozenset(start[:2] for start in _REPLIES)
+_FIRST_LETTERS = frozenset(start[0] for start in _STARTS | set(map(str.upper, _STARTS)))
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
 # Headings of comment sections, in lower case; branches begin with rare letters, for speed.
 _HEADING = re.compile(
@@ -110,7 +111,8 @@ def _reply_buttons(document: Document) -> list[int]:
     return [
         row
         for row in document.label_rows
-        if ((head := text[row][:2].lower()) in _STARTS or not head.isalpha())
+        if ((first := text[row][0]) in _FIRST_LETTERS or not first.isalpha())  # the common case
+        and ((start := text[row][:2].lower()) in _STARTS or not start.isalpha())
         and len(text[row]) <= _MAX_REPLY
         and hidden[row] in {0, WIDGET}
         and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))

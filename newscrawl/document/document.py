@@ -372,8 +372,8 @@ class Document:
 
     def shown_text(self, row: int) -> str:
         """Return the text of the subtree of *row* as a browser shows it, on one line."""
-        inside = range(row, self.end[row])
-        return self.join_texts([it for it in inside if self.text[it] and not self.hidden[it]])
+        inside = self.text_nodes(row)
+        return squeeze(self.text[inside[0]]) if len(inside) == 1 else self.join_texts(inside)
 
     def join_texts(self, rows: Iterable[int]) -> str:
         """Return the joined text of the text nodes *rows*, with spaces only where the page has them."""

@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
+from newscrawl.body.block_texts import ending
 from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
 from newscrawl.document.document import DocumentError, parse_document
@@ -80,7 +81,6 @@ _CODE = re.compile(r"[{}<>=;\\|]")
 _MAX_WORD = 100
 _BASE64_SIGNS = str.maketrans("", "", "+/=_-")
 _MAX_CODE_SHARE = 0.02
-_SENTENCE_END = re.compile(r"[.!?…:。！？।؟][\"'”’»」)]*$")
 # Text that is never escaped in JSON.
 _UNESCAPED = re.compile(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
 
@@ -177,7 +177,7 @@ class _PageTexts(NamedTuple):
         """Return whether sentences have most of what a headline, a description or an address says."""
         slugs = [_key(path.rpartition("/")[2]) for path in self.paths]
         key = _key(text)
-        return _SENTENCE_END.search(text) is not None and any(
+        return ending(text) > 0 and any(
             fmean(part in key for part in _shingles(name)) >= _MIN_SHARED
             for name in (*self.headlines, *self.descriptions, *slugs)
             if len(name) >= _MIN_HEADLINE
@@ -363,7 +363,7 @@ def _joined(texts: Iterable[str]) -> str:
     """Join the texts of a list: runs of a paragraph, or paragraphs, which end like sentences."""
     joined = ""
     for text in texts:
-        ends = joined and _SENTENCE_END.search(joined) and not text[:1].isspace()
+        ends = joined and ending(joined) and not text[:1].isspace()
         joined += f"\n\n{text}" if ends and text else text
     return joined
 

@@ -41,6 +41,7 @@ _NUMBERED_PATH: Final = re.compile(
 )
 _NAME_END: Final = re.compile(r"(?:[-_,.][a-z]{0,8}[-_=]?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE)
 _MIN_STEM: Final = 4
+_ABSOLUTE: Final = ("/", "#", "https:", "http:")
 _ELSEWHERE: Final = re.compile(r"\s*(?:[/#]|[a-z][a-z\d+.-]*:)", re.IGNORECASE)
 """Start of an address that does not depend on the path of the page, or does not leave the page."""
 _LAST_WORD: Final = re.compile(r"[-_/,.]([^\W\d_]{1,8})$")
@@ -151,7 +152,8 @@ def _links(
     hrefs = document.attributes["href"]
     for row in rows_between(document.rows_of("a"), start, stop + 2):
         if row in hrefs:
-            if stem not in hrefs[row] and _ELSEWHERE.match(hrefs[row]):  # the common case
+            href = hrefs[row]  # the common case:
+            if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
                 continue
             label = squeeze(document.shown_text(row))
             is_named = row in named or any(

@@ -116,9 +116,9 @@ def find_barrier(
     """
     links = document.link_chars(0)
     prose = document.chars(0) - links
-    has_text = weighted_length(body) >= _MIN_BODY
-    is_story = has_text and features.get("date_kind", 0.0) > 0  # with a date on the page
     is_declared = features["article_data"] > 0 or features["declared"] > 0
+    has_text = not is_declared and weighted_length(body) >= _MIN_BODY
+    is_story = has_text and features.get("date_kind", 0.0) > 0  # with a date on the page
     if prose > _MAX_CONSENT or is_story or is_declared:
         return None
     source = document.source
@@ -129,10 +129,9 @@ def find_barrier(
         checks = _CAPTCHA.search(source) or (prose <= _MAX_EMPTY and _checks_by_cookie(source))
         if is_form and checks and not _PASSWORD.search(source):
             return "challenge"
-    is_other_text = has_text and not _is_about_consent(body.lower())
     if (
         links <= _MAX_LINK_CHARS
-        and not is_other_text
+        and (not has_text or _is_about_consent(body.lower()))
         and _asks_for_consent(document, prose, links, url)
     ):
         return "consent"

@@ -70,8 +70,7 @@ _TAG_LABEL = re.compile(
     r"|टैग्?स?|แท็ก|từ khóa|kata kunci|标签|關鍵字|关键词|关键字|標籤|タグ|キーワード|태그|키워드)\s*(?:[:：]|$)"
     r"|(?:(?:related |more on |in this )?(?:topics?|subjects?)|filed (?:under|in)|more (?:on|about)|themen|mehr zu|sujets|thèmes"
     r"|temas?(?: relacionados)?|tópicos|assuntos|argomenti|temi|onderwerpen|emner|ämnen|aiheet|tematy|témata|témák|teme"
-    r"|konular|темы?|теми|θέματα|נושאים|مواضيع|chủ đề|topik)\s*[:：])\s*",
-    re.IGNORECASE,
+    r"|konular|темы?|теми|θέματα|נושאים|مواضيع|chủ đề|topik)\s*[:：])\s*"
 )
 # Pages of a tag.
 _TAG_PATH = re.compile(
@@ -214,7 +213,7 @@ def _shown_tags(document: Document) -> list[str]:
     shown = rows_between(document.shown_rows, start, len(document))
     for row, following in pairwise(shown):
         text = document.text[row]
-        label = _TAG_LABEL.match(text)
+        label = _TAG_LABEL.match(text.lower())
         if label and _is_of_story(document, row):
             rest = text[label.end() :]
             if not rest and document.parent[following] == document.parent[document.parent[row]]:

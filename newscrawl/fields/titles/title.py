@@ -201,11 +201,11 @@ def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[
     titles = {title.text for title in metadata.titles}
     parts = [split(title) for title in titles for split in (SEPARATOR.split, _AT_NAME.split)]
     ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
-    addresses = document.attributes["href"]
+    addresses, host = document.attributes["href"], _host(url or "")
     home = {
         address
         for address in filter(_HOME.fullmatch, set(addresses.values()))
-        if address and (url is None or "//" not in address or _host(address) == _host(url))
+        if address and (url is None or "//" not in address or _host(address) == host)
     }
     for row in document.rows_of("a"):
         if addresses.get(row) in home and document.chars(row) <= _MAX_SITE_LENGTH:

@@ -23,7 +23,7 @@ from newscrawl.fields.titles.title_similarity import (
     similarity_columns,
     stated_title_features,
 )
-from newscrawl.text import count_digits, weighted_length, words, words_among
+from newscrawl.text import count_digits, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -192,9 +192,9 @@ def _content_words(
             chars += len(text[row])
             if chars > _MAX_CONTENT:
                 break
-    lead, any_in_lead = words_among(paragraphs[:_LEAD_PARAGRAPHS], wanted)
-    others, any_in_others = words_among(paragraphs[_LEAD_PARAGRAPHS:], wanted)
-    return lead | others, lead, any_in_lead or any_in_others
+    lead = frozenset().union(*map(words, paragraphs[:_LEAD_PARAGRAPHS]))
+    found = lead.union(*map(words, paragraphs[_LEAD_PARAGRAPHS:]))
+    return wanted & found, wanted & lead, bool(found)
 
 
 def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> tuple[int, int]:
