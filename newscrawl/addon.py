@@ -11,6 +11,7 @@ from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as Scrap
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.extensions.memusage import MemoryUsage
 from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.memory_usage import OwnMemoryUsage
@@ -157,6 +158,11 @@ class Addon:
         _add(settings, "EXTENSIONS", SinkDelivery, 500)
         for name, value in SAFE_SETTINGS.items():
             settings.set(name, value, "addon")
+        if not settings.getbool("REMOTE_CONTROL_ENABLED"):
+            # Scrapy would load it all the same, and with it aiohttp.
+            extensions = settings.getdict("EXTENSIONS_BASE")
+            extensions.pop("scrapy.extensions.remote_control.RemoteControl", None)
+            settings.set("EXTENSIONS_BASE", extensions, "addon")
         if settings.getbool("TWISTED_REACTOR_ENABLED"):
             _fill(settings, "DOWNLOAD_HANDLERS", dict.fromkeys(("http", "https"), HTTP_HANDLER))
         _fill(settings, "FEED_EXPORTERS", FEED_EXPORTERS)
@@ -207,7 +213,6 @@ def _replace(settings: BaseSettings, name: str, original: type, replacement: typ
     """Replace a component of Scrapy, unless the project lists it itself."""
     if original in map(load_object, settings.getdict(name)):
         return
-    base = settings.getdict(f"{name}_BASE")
-    (priority,) = (number for path, number in base.items() if load_object(path) is original)
+    priority = settings.getdict(f"{name}_BASE")[global_object_name(original)]
     settings.set_in_component_priority_dict(name, original, None)
     _add(settings, name, replacement, priority)

@@ -62,6 +62,9 @@ def pipelines(settings: BaseSettings) -> list[Any]:
     return components(settings, "ITEM_PIPELINES")
 
 
+REMOTE_CONTROL = "scrapy.extensions.remote_control.RemoteControl"
+
+
 class Storage:
     """Pipeline of the project."""
 
@@ -147,6 +150,7 @@ def test_addon_enables_safety() -> None:
     assert settings.getbool("ROBOTSTXT_OBEY")
     for port in ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED"):
         assert not settings.getbool(port)
+    assert REMOTE_CONTROL not in settings.getdict("EXTENSIONS_BASE")
 
 
 def test_keeps_the_projects_own_safety_settings() -> None:
@@ -154,6 +158,7 @@ def test_keeps_the_projects_own_safety_settings() -> None:
     project = {
         "DOWNLOADER_MIDDLEWARES": {RobotsTxtMiddleware: 120},
         "DOWNLOAD_HANDLERS": {"https": "mine.Handler"},
+        "REMOTE_CONTROL_ENABLED": True,
         "ROBOTSTXT_OBEY": False,
         "TELNETCONSOLE_ENABLED": True,
     }
@@ -166,6 +171,7 @@ def test_keeps_the_projects_own_safety_settings() -> None:
     assert load_object(settings["DOWNLOAD_HANDLERS"]["http"]) is HttpHandler
     assert not settings.getbool("ROBOTSTXT_OBEY")
     assert settings.getbool("TELNETCONSOLE_ENABLED")
+    assert REMOTE_CONTROL in settings.getdict("EXTENSIONS_BASE")
 
 
 def own_spider_settings(spider: type[Spider], **project: Any) -> Settings:
