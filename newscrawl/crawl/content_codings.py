@@ -21,7 +21,7 @@ else:
     from backports import zstd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
 MAX_CODINGS: Final = 2
 """Maximum number of codings of a body."""
@@ -68,13 +68,20 @@ def decode(data: bytes, codings: Sequence[str], max_size: int, *, cut: bool = Fa
     checksums of gzip are not verified, as in browsers.
     """
     for coding in codings:
-        output = _Output(max_size)
+        chunks: list[bytes] = []
+        size = 0
         try:
-            _DECODERS[coding](data, output)
-        except (CodingError, TooLargeError):
+            for chunk in _DECODERS[coding](data):
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > max_size:
+                    break
+        except CodingError:
             if not cut:
                 raise
-        data = output.content()
+        if size > max_size and not cut:
+            raise TooLargeError
+        data = b"".join(chunks)[:max_size]
     return data
 
 
@@ -91,27 +98,6 @@ def decode_in_worker(
     return {"body": base64.b64encode(body).decode()}
 
 
-class _Output:
-    """Decoded content, up to *max_size* bytes."""
-
-    def __init__(self, max_size: int) -> None:
-        self._max_size = max_size
-        self.clear()
-
-    def clear(self) -> None:
-        self._chunks: list[bytes] = []
-        self._size = 0
-
-    def add(self, chunk: bytes) -> None:
-        self._chunks.append(chunk)
-        self._size += len(chunk)
-        if self._size > self._max_size:
-            raise TooLargeError
-
-    def content(self) -> bytes:
-        return b"".join(self._chunks)[: self._max_size]
-
-
 class _Chunks:
     """The parts of *data* from *position* on.
 
@@ -126,17 +112,17 @@ class _Chunks:
     def next(self) -> bytes:
         chunk = self._data[self.position : self.position + self._size]
         self.position += len(chunk)
-        self._size = min(2 * self._size, 64 * 1024)
+        self._size = min(2 * self._size, _CHUNK)
         return chunk
 
 
-def _gunzip(data: bytes, output: _Output) -> None:
+def _gunzip(data: bytes) -> Iterator[bytes]:
     if not data.startswith(GZIP) and not is_binary(data):  # labelled so by mistake
-        output.add(data)
+        yield data
         return
     start = _header_end(data, 0)
     for _ in range(MAX_MEMBERS):
-        end = _inflate(data, start, -zlib.MAX_WBITS, output)
+        end = yield from _inflate(data, start, -zlib.MAX_WBITS)
         # After the checksum and the length there may be zeros, and another member.
         padding = _PADDING.match(data, end + 8)
         next_member = padding.end() if padding else len(data)
@@ -160,39 +146,36 @@ def _header_end(data: bytes, start: int) -> int:
     return end + (2 if flags & 2 else 0)
 
 
-def _inflate(data: bytes, start: int, window: int, output: _Output) -> int:
-    """Add the content of the deflate stream at *start* to *output*; return its end."""
+def _inflate(data: bytes, start: int, window: int) -> Generator[bytes, None, int]:
+    """Yield the content of the deflate stream at *start*; return its end."""
     stream = zlib.decompressobj(window)
     chunks = _Chunks(data, start)
     try:
         while not stream.eof and (packed := stream.unconsumed_tail or chunks.next()):
-            output.add(stream.decompress(packed, _CHUNK))
+            yield stream.decompress(packed, _CHUNK)
     except zlib.error as error:
         raise CodingError(str(error)) from error
     return chunks.position - len(stream.unused_data)
 
 
-def _undeflate(data: bytes, output: _Output) -> None:
-    try:
-        _inflate(data, 0, zlib.MAX_WBITS, output)
-    except CodingError:
-        # Without the header of zlib, as some servers send it.
-        output.clear()
-        _inflate(data, 0, -zlib.MAX_WBITS, output)
+def _undeflate(data: bytes) -> Iterator[bytes]:
+    # Some servers send it without the header of zlib (RFC 1950, section 2.2).
+    has_header = data[:1] and data[0] & 15 == 8 and int.from_bytes(data[:2]) % 31 == 0
+    yield from _inflate(data, 0, zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS)
 
 
-def _unbrotli(data: bytes, output: _Output) -> None:
+def _unbrotli(data: bytes) -> Iterator[bytes]:
     stream = brotli.Decompressor()
     try:
         chunk = stream.process(data, output_buffer_limit=_CHUNK)
         while chunk:
-            output.add(chunk)
+            yield chunk
             chunk = stream.process(b"", output_buffer_limit=_CHUNK)
     except brotli.error as error:
         raise CodingError(str(error)) from error
 
 
-def _unzstd(data: bytes, output: _Output) -> None:
+def _unzstd(data: bytes) -> Iterator[bytes]:
     start = 0
     for _ in range(MAX_MEMBERS):
         stream = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
@@ -202,7 +185,7 @@ def _unzstd(data: bytes, output: _Output) -> None:
                 packed = chunks.next() if stream.needs_input else b""
                 if stream.needs_input and not packed:
                     return
-                output.add(stream.decompress(packed, _CHUNK))
+                yield stream.decompress(packed, _CHUNK)
         except zstd.ZstdError as error:
             raise CodingError(str(error)) from error
         start = chunks.position - len(stream.unused_data)
@@ -211,7 +194,7 @@ def _unzstd(data: bytes, output: _Output) -> None:
     raise CodingError(f"more than {MAX_MEMBERS} frames")
 
 
-_DECODERS: Final[dict[str, Callable[[bytes, _Output], None]]] = {
+_DECODERS: Final[dict[str, Callable[[bytes], Iterator[bytes]]]] = {
     "br": _unbrotli,
     "deflate": _undeflate,
     "gzip": _gunzip,

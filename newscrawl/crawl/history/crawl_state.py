@@ -15,16 +15,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from scrapy import signals
 
 from newscrawl import clock
-from newscrawl.component import Component
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key
-from newscrawl.crawl.frontier.crawl_store import CrawlStore, SiteMemory
-from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.page_history import PageHistory
-from newscrawl.crawl.history.revisit_policy import RevisitPolicy
-from newscrawl.crawl.history.schema import SiteSizes
 from newscrawl.crawl.history.source_history import NO_PAUSE, SourceHistory
 from newscrawl.defaults import setting
 
@@ -64,26 +59,15 @@ class SiteHistory:
     parameters: dict[str, bool]
 
 
-class CrawlState(Component):
+class CrawlState(schema.History):
     """The history of a crawl: :class:`PageHistory` and :class:`SourceHistory`."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         settings = crawler.settings
-        self._policy = policy = RevisitPolicy(
-            min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
-            max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
-            update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
-            revisits=setting(settings, "NEWSCRAWL_REVISITS"),
-            max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
-        )
+        self.pages = PageHistory(crawler)
+        self.sources = SourceHistory(crawler)
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
-        only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
-        self._store, leases = CrawlStore.for_crawler(crawler), LeaseBook.for_crawler(crawler)
-        limit = setting(settings, "NEWSCRAWL_STATE_SITE_SIZE")
-        self._sizes = sizes = SiteSizes(limit, crawler.stats)
-        memory = SiteMemory.of(crawler)
-        self.pages = PageHistory(self._store, leases, policy, sizes, memory, only_new=only_new)
-        self.sources = SourceHistory(self._store, leases, policy, sizes, only_new=only_new)
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
         self._stats = crawler.stats

@@ -14,6 +14,7 @@ from newscrawl import clock
 from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
+from newscrawl.crawl.frontier.crawl_store import SiteMemory
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import ChangeRates
 from newscrawl.crawl.history.conditional_requests import validators
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newscrawl.crawl.frontier.crawl_store import CrawlStore, SiteMemory
-    from newscrawl.crawl.frontier.leases import LeaseBook
-    from newscrawl.crawl.history.revisit_policy import ArticleStatus, RevisitPolicy
-    from newscrawl.crawl.history.schema import SiteSizes
+    from newscrawl.crawl.history.revisit_policy import ArticleStatus
     from newscrawl.items import Article
 
     Entry = dict[str, Any]
@@ -95,25 +94,12 @@ class Visit:
         return cls(target, response.request, response.url, validators(response))
 
 
-class PageHistory:
-    """The tables ``page`` and ``alias``. If *only_new* is False, they are written but not read."""
+class PageHistory(schema.History):
+    """The tables ``page`` and ``alias``."""
 
-    def __init__(
-        self,
-        store: CrawlStore,
-        leases: LeaseBook,
-        policy: RevisitPolicy,
-        sizes: SiteSizes,
-        memory: SiteMemory | None,
-        *,
-        only_new: bool,
-    ) -> None:
-        self._store = store
-        self._sizes = sizes
-        self._leases = leases
-        self._policy = policy
-        self._memory = memory
-        self._only_new = only_new
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._memory = SiteMemory.of(crawler)
         #: by site
         self._rates: defaultdict[str, ChangeRates] = defaultdict(ChangeRates)
         self._visits: dict[str, Visit] = {}

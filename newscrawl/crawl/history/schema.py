@@ -1,4 +1,4 @@
-"""Tables and SQL statements of the crawl history, and a limit on what they hold of each site.
+"""Tables and SQL statements of the crawl history, and the base class of what reads them.
 
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
@@ -13,14 +13,17 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from newscrawl.crawl.frontier.crawl_store import state_tables
-from newscrawl.crawl.history.revisit_policy import RETIRED_RATE
+from newscrawl.component import Component
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
+from newscrawl.crawl.frontier.leases import LeaseBook
+from newscrawl.crawl.history.change_rates import HOUR
+from newscrawl.crawl.history.revisit_policy import RETIRED_RATE, RevisitPolicy
+from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
+    from scrapy.crawler import Crawler
 
     from newscrawl.crawl.discovery.target import Role
-    from newscrawl.crawl.frontier.crawl_store import CrawlStore
 
     Table = Literal["page", "source"]
 
@@ -307,15 +310,15 @@ _KEPT_RATIO: Final = 0.8
 """Share of the limit that such a site keeps."""
 
 
-class SiteSizes:
+class SiteSizes(Component):
     """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
 
-    *limit*: maximum size of a site's rows in each table, in bytes; 0 is none.
+    The limit of a site's rows in each table is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes; 0 is none.
     """
 
-    def __init__(self, limit: int, stats: StatsCollector) -> None:
-        self._limit = limit
-        self._stats = stats
+    def __init__(self, crawler: Crawler) -> None:
+        self._limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        self._stats = crawler.stats
         self._sizes: Counter[tuple[Table, str]] = Counter()
         self._warned: set[str] = set()
 
@@ -355,3 +358,21 @@ class SiteSizes:
                 site,
                 self._limit,
             )
+
+
+class History(Component):
+    """Base class of the histories; if ``NEWSCRAWL_ONLY_NEW`` is off, they are written but not read."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._store = CrawlStore.for_crawler(crawler)
+        self._leases = LeaseBook.for_crawler(crawler)
+        self._sizes = SiteSizes.for_crawler(crawler)
+        self._only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
+        self._policy = RevisitPolicy(
+            min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
+            max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
+            update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
+            revisits=setting(settings, "NEWSCRAWL_REVISITS"),
+            max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
+        )

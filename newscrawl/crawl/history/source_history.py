@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
     from newscrawl.crawl.discovery.site_plan import SitePlan
     from newscrawl.crawl.discovery.target import Role, Target
-    from newscrawl.crawl.frontier.crawl_store import CrawlStore
-    from newscrawl.crawl.frontier.leases import LeaseBook
     from newscrawl.crawl.history.page_history import ClassifiedEntries
-    from newscrawl.crawl.history.revisit_policy import RevisitPolicy
-    from newscrawl.crawl.history.schema import SiteSizes
 
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
@@ -53,25 +49,11 @@ class Pause:
 NO_PAUSE: Final = Pause()
 
 
-class SourceHistory:
-    """The table ``source``. If *only_new* is False, it is written but not read."""
+class SourceHistory(schema.History):
+    """The table ``source``."""
 
-    def __init__(
-        self,
-        store: CrawlStore,
-        leases: LeaseBook,
-        policy: RevisitPolicy,
-        sizes: SiteSizes,
-        *,
-        only_new: bool,
-    ) -> None:
-        self._store = store
-        self._sizes = sizes
-        self._leases = leases
-        self._policy = policy
-        self._only_new = only_new
-        #: time when the next source of this crawl is due, in seconds
-        self.next_due: float | None = None
+    #: time when the next source of this crawl is due, in seconds
+    next_due: float | None = None
 
     async def load(
         self, site: str, *, limit: int
