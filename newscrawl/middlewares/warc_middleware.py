@@ -6,13 +6,14 @@ import logging
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:
@@ -29,18 +30,23 @@ _SECRET_HEADERS: Final = frozenset({b"Authorization", b"Cookie", b"Proxy-Authori
 _TRUNCATED: Final = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
 
-class WarcMiddleware:
+class WarcMiddleware(Component):
     """Writes every request and response to WARC archives in the folder ``NEWSCRAWL_WARC``.
 
     Its priority (990) places it next to the downloader: it sees raw bodies, and also redirects,
     errors, robots.txt and style sheets. Cached responses are skipped.
     """
 
-    def __init__(self, crawler: Crawler, folder: str) -> None:
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        folder = setting(settings, "NEWSCRAWL_WARC")
+        if not folder:
+            raise NotConfigured  # without a message, because disabled is the default
+        if find_spec("warcio") is None:
+            raise SettingError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
         # Imported here: warcio is optional.
         from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter  # noqa: PLC0415
 
-        settings = crawler.settings
         name = crawler.spidercls.name
         about = {
             "software": settings["BOT_NAME"],
@@ -56,19 +62,6 @@ class WarcMiddleware:
         self._stats = crawler.stats
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware; raise ``NotConfigured`` if ``NEWSCRAWL_WARC`` is empty.
-
-        Raises ``ValueError`` if it is set and warcio is not installed.
-        """
-        folder = setting(crawler.settings, "NEWSCRAWL_WARC")
-        if not folder:
-            raise NotConfigured  # without a message, because disabled is the default
-        if find_spec("warcio") is None:
-            raise SettingError("NEWSCRAWL_WARC needs warcio: pip install 'newscrawl[warc]'")
-        return cls(crawler, folder)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Archive *response* and return it unchanged."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem, NotConfigured
@@ -21,15 +22,9 @@ from newscrawl.pipeline_options import field_converters, neardup_options
 from newscrawl.pipelines.item_filler import ItemFiller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import ParamSpec, TypeVar
-
     from scrapy.crawler import Crawler
 
     from newscrawl.neardup import Index, Options, Story, Verdict
-
-    P = ParamSpec("P")
-    T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -129,45 +124,38 @@ class IndexThread:
         # One thread, since SQLite connections are bound to their thread.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="neardup")
         self._index: Index | None = None
-        self._pending: list[tuple[Story, asyncio.Future[Verdict]]] = []
-        self._task: asyncio.Task[None] | None = None
+        self._pending: deque[tuple[Story, Future[Verdict]]] = deque()
 
     async def open(self) -> None:
         """Open the index."""
-        self._index = await self._run(neardup.Index, self._path, self._options)
+        opening = self._thread.submit(neardup.Index, self._path, self._options)
+        self._index = await asyncio.wrap_future(opening)
 
     async def close(self) -> None:
         """Add all pending stories and close the index."""
-        if self._task:
-            await self._task
         if self._index:
-            await self._run(self._index.close)
+            await asyncio.wrap_future(self._thread.submit(self._index.close))
         self._thread.shutdown(wait=False)
 
     async def add(self, story: Story) -> Verdict:
         """Commit *story* and return its verdict. Raises the exceptions of the index."""
-        future: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        future: Future[Verdict] = Future()
         self._pending.append((story, future))
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._add_pending())
-        return await future
+        self._thread.submit(self._add_pending)
+        return await asyncio.wrap_future(future)
 
-    async def _add_pending(self) -> None:
+    def _add_pending(self) -> None:
+        """Add the next stories, in the thread; earlier calls may have added all of them."""
         assert self._index is not None  # noqa: S101  # opened before the first item
-        while self._pending:
-            batch, self._pending = self._pending[:MAX_BATCH], self._pending[MAX_BATCH:]
-            futures = [future for _, future in batch]
-            try:
-                verdicts = await self._run(self._index.add_many, [story for story, _ in batch])
-            except Exception as error:  # noqa: BLE001  # for the callers of add()
-                for future in futures:
-                    if not future.done():  # cancelled
-                        future.set_exception(error)
-            else:
-                for future, verdict in zip(futures, verdicts, strict=True):
-                    if not future.done():
-                        future.set_result(verdict)
-
-    async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        call = asyncio.get_running_loop().run_in_executor
-        return await call(self._thread, lambda: function(*args, **kwargs))
+        taken = [self._pending.popleft() for _ in range(min(MAX_BATCH, len(self._pending)))]
+        batch = [pair for pair in taken if pair[1].set_running_or_notify_cancel()]
+        if not batch:
+            return
+        try:
+            verdicts = self._index.add_many([story for story, _ in batch])
+        except Exception as error:  # noqa: BLE001  # for the callers of add()
+            for _, future in batch:
+                future.set_exception(error)
+        else:
+            for (_, future), verdict in zip(batch, verdicts, strict=True):
+                future.set_result(verdict)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
+from newscrawl.component import Component
 from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.output.segment_writer import segments_closed
 from newscrawl.crawl.output.segments import (
@@ -23,7 +24,7 @@ from newscrawl.optional import MissingPackageError
 from newscrawl.sinks.sink import SinkError, SinkUrlError, check_url, open_sink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
     from scrapy.crawler import Crawler
@@ -120,37 +121,28 @@ def _deliver(delivery: Delivery, sink: Sink, path: Path, segment: Segment) -> No
         delivery.refused[segment.name] = done.refused
 
 
-class SinkDelivery:
+class SinkDelivery(Component):
     """Delivers ``NEWSCRAWL_SEGMENTS`` to ``NEWSCRAWL_SINKS``.
 
     What could not be delivered is logged, and the crawl ends with exit code 1; the next crawl tries
     again.
     """
 
-    def __init__(self, crawler: Crawler, urls: Sequence[str]) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._settings = crawler.settings
-        self._urls = urls
-        self._stats = crawler.stats
-        self._store = CrawlStore.for_crawler(crawler)
-        crawler.signals.connect(self._deliver, segments_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension; raise ``NotConfigured`` without sinks.
-
-        Raises ``ValueError`` for an invalid setting.
-        """
-        urls = setting(crawler.settings, "NEWSCRAWL_SINKS")
-        if not urls:
+        self._urls = setting(self._settings, "NEWSCRAWL_SINKS")
+        if not self._urls:
             raise NotConfigured  # without a message, because disabled is the default
-        if not setting(crawler.settings, "NEWSCRAWL_SEGMENTS"):
+        if not setting(self._settings, "NEWSCRAWL_SEGMENTS"):
             raise SettingError("NEWSCRAWL_SINKS needs NEWSCRAWL_SEGMENTS")
         try:
-            for url in urls:
+            for url in self._urls:
                 check_url(url)
         except (MissingPackageError, SinkUrlError) as error:
             raise SettingError(f"NEWSCRAWL_SINKS: {error}") from None
-        return cls(crawler, urls)
+        self._stats = crawler.stats
+        self._store = CrawlStore.for_crawler(crawler)
+        crawler.signals.connect(self._deliver, segments_closed)
 
     async def _deliver(self, folder: Path) -> None:
         for url in self._urls:

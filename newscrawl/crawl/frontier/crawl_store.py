@@ -31,11 +31,11 @@ from newscrawl.sqlite import FileError, FileType, execute_all, transaction
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterable
-    from typing import ParamSpec, TypeVar
+    from typing import TypeVar, TypeVarTuple
 
     from scrapy.crawler import Crawler
 
-    P = ParamSpec("P")
+    Ts = TypeVarTuple("Ts")
     T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -181,12 +181,9 @@ class CrawlStore(Component):
         if self._on_failure:
             self._on_failure(error)
 
-    def _run(
-        self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> asyncio.Future[T]:
+    def _run(self, function: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         """Call *function* in the thread, after all earlier calls."""
-        loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._thread, lambda: function(*args, **kwargs))
+        return asyncio.get_running_loop().run_in_executor(self._thread, function, *args)
 
     # The methods below run in the thread.
 

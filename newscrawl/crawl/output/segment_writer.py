@@ -12,7 +12,7 @@ import json
 import logging
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -20,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call, run_in_thread
 from scrapy.utils.misc import load_object
 
 from newscrawl import clock
+from newscrawl.component import Component
 from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, state_tables
 from newscrawl.crawl.frontier.leases import LeaseBook
@@ -55,15 +56,24 @@ segments_closed: Final = object()
 coroutines, and set stats."""
 
 
-class SegmentWriter:
+class SegmentWriter(Component):
     """Writes emitted items to segments in the folder ``NEWSCRAWL_SEGMENTS``.
 
     Requires :class:`~newscrawl.crawl.frontier.LeaseScheduler`.
     """
 
-    def __init__(self, crawler: Crawler, folder: Path) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
-        self._folder = folder
+        folder = setting(settings, "NEWSCRAWL_SEGMENTS")
+        if not folder:
+            raise NotConfigured  # without a message, because disabled is the default
+        # issubclass() only compares methods, and Scrapy's scheduler has the same ones.
+        if LeaseScheduler not in load_object(settings["SCHEDULER"]).__mro__:
+            raise SettingError(
+                "NEWSCRAWL_SEGMENTS needs the scheduler newscrawl.crawl.frontier.LeaseScheduler"
+                " (with the add-on: NEWSCRAWL_FRONTIER_ENABLED = True)"
+            )
+        self._folder = Path(folder)
         self._items = max(1, setting(settings, "NEWSCRAWL_SEGMENT_ITEMS"))
         self._seconds = setting(settings, "NEWSCRAWL_SEGMENT_SECONDS")
         self._store = CrawlStore.for_crawler(crawler)
@@ -83,23 +93,6 @@ class SegmentWriter:
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._scraped, signals.item_scraped)
         crawler.signals.connect(self._close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the extension; raise ``NotConfigured`` if ``NEWSCRAWL_SEGMENTS`` is empty.
-
-        Raises ``ValueError`` for an invalid setting.
-        """
-        folder = setting(crawler.settings, "NEWSCRAWL_SEGMENTS")
-        if not folder:
-            raise NotConfigured  # without a message, because disabled is the default
-        # issubclass() only compares methods, and Scrapy's scheduler has the same ones.
-        if LeaseScheduler not in load_object(crawler.settings["SCHEDULER"]).__mro__:
-            raise SettingError(
-                "NEWSCRAWL_SEGMENTS needs the scheduler newscrawl.crawl.frontier.LeaseScheduler"
-                " (with the add-on: NEWSCRAWL_FRONTIER_ENABLED = True)"
-            )
-        return cls(crawler, Path(folder))
 
     async def _open(self) -> None:
         if self._store.path is None:
