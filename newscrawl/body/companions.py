@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from itertools import groupby, islice
 from math import log2
 from statistics import fmean
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
 from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup, find_prose_blocks
-from newscrawl.body.excluded_regions import child_of, heading_row
+from newscrawl.body.excluded_regions import child_of, heading_row, home_of
 from newscrawl.body.parts import is_embed
 
 if TYPE_CHECKING:
@@ -214,24 +213,13 @@ def with_neighbours(
     prose = find_prose_blocks(document, blocks.rows, min(accepted))
     paragraphs = [blocks.owner[place] for place in accepted & prose]
     if paragraphs:
-        home = _home(document, paragraphs)
+        home = home_of(document, paragraphs)
         _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability, prose)
     _add_last_entry(document, blocks, accepted)
     _remove_notices(document, blocks, accepted)
     _remove_labels(document, blocks, accepted)
     return sorted(accepted)
-
-
-def _home(document: Document, paragraphs: Sequence[int]) -> int:
-    """Return the closest element that holds most *paragraphs*, which may have containers of their own."""
-    parents = list(map(document.parent.__getitem__, paragraphs))
-    for _ in range(_MAX_LEVELS):
-        home, held = Counter(parents).most_common(1)[0]
-        if 2 * held >= len(parents) or document.tag[home] == "body":
-            break
-        parents = [max(document.parent[row], 0) for row in parents]
-    return home
 
 
 def _add_between(

@@ -10,12 +10,11 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.parts import elements_in, is_data_table
-from newscrawl.document.document import INVISIBLE
+from newscrawl.document.document import INVISIBLE, rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
@@ -54,6 +53,7 @@ MIN_LEAD_CHARS = 400
 """The same for an ``article`` before others of this length."""
 
 _MAX_BEFORE_HEADING = 100
+_MAX_FORM = 350
 
 MIN_HIDDEN_CHARS = 800
 """Weighted characters of hidden paragraphs from which they may be the article."""
@@ -70,6 +70,7 @@ _DATA = re.compile(
 _COPY_PREFIX = 40
 _PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
+_MAX_LEVELS = 4
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
 )
@@ -279,8 +280,17 @@ class _Regions:
         if share is None:
             name = _region_name(self._classes.get(row), self._ids.get(row))
             is_footer = (name.is_footer or tag == "footer") and self._ends_page(row)
-            share = MAX_SHARE if is_footer else name.max_share
+            share = MAX_SHARE if is_footer or self._is_form(row) else name.max_share
         return None if share == MAX_SHARE and not self._small else share
+
+    def _is_form(self, row: int) -> bool:
+        """Return whether an element has a field to fill in and little text: an offer, or a poll."""
+        document = self._document
+        return (
+            document.chars(row) <= _MAX_FORM
+            and (document.tag[row] == "form" or bool(elements_in(document, row, "form")))
+            and bool(elements_in(document, row, "input"))
+        )
 
     def _ends_page(self, row: int) -> bool:
         """Return whether *row* is after half of the text; the footer of an ``article`` has credits."""
@@ -329,7 +339,7 @@ def _with_fallbacks(document: Document) -> Document:
     return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
 
 
-def _hidden_article(document: Document, hidden_rows: Iterable[int]) -> set[int]:
+def _hidden_article(document: Document, hidden_rows: Sequence[int]) -> set[int]:
     parent, text = document.parent, document.text
     hidden_chars: Counter[int] = Counter()
     hiding: dict[int, set[int]] = {}
@@ -338,13 +348,43 @@ def _hidden_article(document: Document, hidden_rows: Iterable[int]) -> set[int]:
         container = parent[ancestors[-1]]
         hidden_chars[container] += round(weighted_length(text[row]))
         hiding.setdefault(container, set()).update(ancestors)
+    if not hiding:
+        return set()
     shown_chars: Counter[int] = Counter()
-    for row in _long_texts(document, 0):
+    shown = list(_long_texts(document, 0))
+    for row in shown:
         shown_chars[parent[parent[row]]] += round(weighted_length(text[row]))
-    container, size = max(hidden_chars.items(), key=itemgetter(1), default=(0, 0))
-    if size < max(MIN_HIDDEN_CHARS, MIN_HIDDEN_RATIO * max(shown_chars.values(), default=0)):
+    container, size = hidden_chars.most_common(1)[0]
+    is_most = size >= max(MIN_HIDDEN_CHARS, MIN_HIDDEN_RATIO * max(shown_chars.values(), default=0))
+    if not is_most and (
+        not shown
+        or document.tag[container] == "body"  # of dialogs
+        or container != home_of(document, [parent[row] for row in shown])
+        or not _are_paragraphs(document, container, hiding[container], hidden_rows)
+    ):
         return set()
     return hiding[container]
+
+
+def _are_paragraphs(
+    document: Document, container: int, hiding: Iterable[int], texts: Sequence[int]
+) -> bool:
+    """Return whether hidden children of *container* have as many of *texts* as links, and no fields."""
+    parts = [row for row in hiding if document.parent[row] == container]
+    tags = Counter(tag for row in parts for tag in document.tag[row : document.end[row]])
+    inside = sum(len(rows_between(texts, row, document.end[row])) for row in parts)
+    return not tags["input"] and tags["a"] <= inside
+
+
+def home_of(document: Document, paragraphs: Sequence[int]) -> int:
+    """Return the closest element that holds most *paragraphs*, which may have containers of their own."""
+    parents = list(map(document.parent.__getitem__, paragraphs))
+    for _ in range(_MAX_LEVELS):
+        home, held = Counter(parents).most_common(1)[0]
+        if 2 * held >= len(parents) or document.tag[home] == "body":
+            break
+        parents = [max(document.parent[row], 0) for row in parents]
+    return home
 
 
 def _hidden_panels(document: Document, hidden_rows: Iterable[int]) -> set[int]:

@@ -42,6 +42,8 @@ def kept(html: str) -> list[str]:
         "<section class='cli support-us'><p>{}</p></section>",
         "<div class=gallery-item__caption><p>{}</p></div>",
         "<div class='c-Disclaimer small'>{}</div>",
+        "<div><h3>Every morning</h3><p>{}</p><form><input type=email></form></div>",
+        "<form><p>{}</p><label><input type=radio> Yes</label><label><input type=radio> No</label></form>",
     ],
 )
 def test_excludes_regions_by_markup(noise: str):
@@ -117,6 +119,20 @@ def test_reveals_a_hidden_article_but_not_menus_and_short_texts(hiding: str):
     menu = f"<body><p>{STORY[0]}</p><nav {hiding}>{story}</nav>"
     document = parse_document(menu)
     assert reveal_hidden_article(document) is document
+
+
+@pytest.mark.parametrize(
+    ("rest", "is_shown"),
+    [
+        ("<p>{}</p>", True),
+        ("<div><p>{}</p></div>", True),
+        ("<p>{}</p><form><input type=email></form>", False),
+        ("<p>{}</p><p>More on <a href=/a>links</a></p><p>and on <a href=/b>others</a></p>", False),
+    ],
+)
+def test_reveals_the_last_paragraph_next_to_shown_ones(rest: str, *, is_shown: bool):
+    part = f"<div style='display:none'>{rest.format(PROSE[0])}</div><button>More</button>"
+    assert (PROSE[0] in extract(page(inside=part)).body) == is_shown
 
 
 @pytest.mark.parametrize("cause", NOISE)
