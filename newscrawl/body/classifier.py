@@ -48,7 +48,7 @@ _MAX_HEADING_DISTANCE = 12
 MAX_REGION_PROBABILITY = 0.7
 """Mean probability below which the blocks after a gap are a region outside of the story."""
 _MIN_GAP = 6
-_MIN_STORY = 200.0
+_MIN_STORY = 300.0
 
 
 class BodyModels(NamedTuple):
