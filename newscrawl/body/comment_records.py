@@ -73,7 +73,6 @@ class _Record(NamedTuple):
 class RecordSigns(NamedTuple):
     """Properties of a list of records."""
 
-    records: int
     #: many records have different authors
     has_authors: bool
     #: most records have the same button
@@ -164,13 +163,11 @@ def record_signs(document: Document, texts: ShortTexts, rows: Sequence[int]) -> 
         if record := _record(document, texts, row):
             records.append(record)
         if len(records) + left < needed:
-            return RecordSigns(
-                len(records), has_authors=False, has_buttons=False, has_replies=False
-            )
+            records.clear()
+            break
     authors = {record.author for record in records if record.author}
     counts = Counter(button for record in records for button in record.buttons)
     return RecordSigns(
-        len(records),
         has_authors=len(authors) >= max(2, len(rows) / 2),
         has_buttons=any(count >= needed for count in counts.values()),
         has_replies=sum(record.has_reply for record in records) >= needed,

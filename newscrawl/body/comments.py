@@ -184,17 +184,14 @@ def _record_regions(
     """
     for rows in record_lists(document, texts, 0, len(document), first_reply=start):
         records = range(rows[0], document.end[rows[-1]])
-        if records.start < start or any(_overlap(records, region) for region in known):
+        overlaps = any(it.start < records.stop and records.start < it.stop for it in known)
+        if records.start < start or overlaps:
             continue
         heading = _heading(document, texts, records.start)
         if _are_comments(document, texts, rows, has_heading=heading is not None):
             region = _around(document, records.start, records.stop, heading)
             start = region.stop
             yield region
-
-
-def _overlap(rows: range, others: range) -> bool:
-    return rows.start < others.stop and others.start < rows.stop
 
 
 def _are_comments(
@@ -215,7 +212,7 @@ def _are_comments(
     signs = record_signs(document, texts, rows)
     if signs.has_replies or (has_heading and (signs.has_authors or signs.has_buttons)):
         return True
-    return may_be_alone and signs.has_authors and signs.has_buttons and signs.records > 2
+    return may_be_alone and signs.has_authors and signs.has_buttons
 
 
 def _headed_sections(document: Document, texts: ShortTexts, start: int) -> Iterator[range]:

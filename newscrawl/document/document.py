@@ -106,7 +106,7 @@ COMPILED = is_compiled(read_rows)
 
 # Their first bytes are found fast; the attribute before a target is matched afterwards.
 _CONTROLS = re.compile(rb"""aria-controls\s*=\s*["']?([^"'<>#]{1,200})""")
-_TARGET = re.compile(rb"""["'=]#([^"'<>#\s]{1,200})""")
+_TARGET = re.compile(rb"""#([^"'<>#\s]{1,200})""")
 _TARGETING = re.compile(rb"""\s(?:href|data-(?:bs-)?target)\s*=\s*["']?\Z""", re.IGNORECASE)
 _TARGETING_BYTES = 30
 _DATA_ATTRIBUTE = re.compile(rb"""=(?:"([{\[][^"]{400,})"|'([{\[][^']{400,})')""")
@@ -232,8 +232,10 @@ class Document:
         source = self.source
         found = _CONTROLS.findall(source)
         for target in _TARGET.finditer(source):
-            mark = target.start() + 1
-            if _TARGETING.search(source, max(0, mark - _TARGETING_BYTES), mark):
+            mark = target.start()
+            if source[mark - 1] in b"\"'=" and _TARGETING.search(
+                source, max(0, mark - _TARGETING_BYTES), mark
+            ):
                 found.append(target[1])
         return frozenset(b" ".join(found).decode(errors="replace").split())
 
@@ -290,32 +292,28 @@ class Document:
         """Return the rows of shown text nodes in the subtree of *row*, in document order."""
         return self.shown_rows if row == 0 else rows_between(self.shown_rows, row, self.end[row])
 
-    def labels(self, start: int, stop: int) -> Sequence[int]:
-        """Return the :attr:`label_rows` from *start* to before *stop*."""
-        return rows_between(self.label_rows, start, stop)
-
     def rows_of(self, tag: str) -> Sequence[int]:
         """Return the rows of the elements with *tag*, in document order."""
         return self._rows_by_tag.get(tag, ())
 
     def rows_named(self, parts: Iterable[str]) -> list[int]:
         """Return the rows whose class, id or item type contains one of *parts*, in lower case."""
-        names, text = self._names
+        names, lower_names, text = self._names
         named: set[str] = set()
         for part in parts:
             if part in text:
-                named.update([name for name, lower in names.items() if part in lower])
+                named.update(compress(names, [part in lower for lower in lower_names]))
         rows: set[int] = set()
         for values in map(self.attributes.__getitem__, _NAMES if named else ()):
             rows.update(compress(values, map(named.__contains__, values.values())))
         return sorted(rows)
 
     @cached_property
-    def _names(self) -> tuple[dict[str, str], str]:
-        """The classes, ids and item types of the page in lower case, and these as one text."""
+    def _names(self) -> tuple[list[str], list[str], str]:
+        """The classes, ids and item types of the page, these in lower case, and these as one text."""
         names = list(set().union(*(self.attributes[column].values() for column in _NAMES)))
         text = "\0".join(names).lower()
-        return dict(zip(names, text.split("\0"), strict=True)) if names else {}, text
+        return names, text.split("\0"), text
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
         """Return a copy with the rows in *ranges* hidden; it shares the tree.

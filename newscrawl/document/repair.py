@@ -69,10 +69,10 @@ def close_noscripts(rows: Rows, utf8: bytes) -> bytes | None:
 
     Browsers do not parse the content, libxml2 does: the rest of the page would be in it.
     """
-    nested = sorted(row for name in ("div", "table") for row in rows.by_tag.get(name, ()))
     if not any(
         bisect_left(nested, row) < bisect_left(nested, rows.end[row])
         for row in rows.by_tag.get("noscript", ())
+        for nested in (rows.by_tag.get("div", ()), rows.by_tag.get("table", ()))
     ):
         return None
     closed = _NOSCRIPT.sub(_close_elements, utf8)
