@@ -38,7 +38,7 @@ _REPLIES = dict.fromkeys((
     "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
     "回复": "", "回覆": "",
 }  # fmt: skip
-_STARTS = frozenset(start[:2] for start in _REPLIES)
+_STARTS = frozenset(start[:3] for start in _REPLIES)
 _FIRST_LETTERS = frozenset(start[0] for start in _STARTS | set(map(str.upper, _STARTS)))
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
 # Headings of comment sections, in lower case; branches begin with rare letters, for speed.
@@ -97,12 +97,9 @@ class ShortTexts(NamedTuple):
         text, hidden = document.text, document.hidden
         rows = [row for row in document.label_rows if not hidden[row]]
         joined = "\0".join([text[row] for row in rows])
-        numbered = frozenset(document.number_rows)
-        numbers = [row for row in rows if row in numbered]
-        dated = {numbers[at] for at in places_of(_DATE, "\0".join([text[row] for row in numbers]))}
-        dated.update([rows[place] for place in places_of(_AGO, joined)])
-        headings = [rows[place] for place in places_of(_HEADING, joined.lower())]
-        return cls(_reply_buttons(document), sorted(dated), headings)
+        dates = {rows[at] for pattern in (_DATE, _AGO) for at in places_of(pattern, joined)}
+        headings = [rows[at] for at in places_of(_HEADING, joined.lower())]
+        return cls(_reply_buttons(document), sorted(dates), headings)
 
 
 def _reply_buttons(document: Document) -> list[int]:
@@ -111,7 +108,10 @@ def _reply_buttons(document: Document) -> list[int]:
         row
         for row in document.label_rows
         if ((first := text[row][0]) in _FIRST_LETTERS or not first.isalpha())  # the common case
-        and ((start := text[row][:2].lower()) in _STARTS or not start.isalpha())
+        and (
+            not (start := text[row][:3].lower())[:2].isalpha()
+            or not _STARTS.isdisjoint((start, start[:2]))
+        )
         and len(text[row]) <= _MAX_REPLY
         and hidden[row] in {0, WIDGET}
         and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
