@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from functools import cache
+from itertools import accumulate, pairwise
 
 # Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
@@ -70,14 +71,9 @@ def words(text: str) -> list[str]:
 
 def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
     """Return the indices of the texts *joined* by NUL in which *pattern* is found, which must not match NUL."""
-    places: dict[int, None] = {}
-    place = last = 0
-    for found in pattern.finditer(joined):
-        start = found.start()
-        place += joined.count("\0", last, start)
-        last = start
-        places[place] = None
-    return list(places)
+    starts = [0, *[found.start() for found in pattern.finditer(joined)]]
+    places = accumulate(joined.count("\0", *ends) for ends in pairwise(starts))
+    return list(dict.fromkeys(places))
 
 
 def tokens(text: str) -> list[str]:
@@ -97,8 +93,7 @@ def squeeze(text: str) -> str:
 
 def without_controls(text: str) -> str:
     """Return *text* without control characters, which a terminal would execute."""
-    is_printable = text.isprintable() or text.replace("\n", "").isprintable()
-    return text if is_printable else _CONTROL_CHARACTERS.sub("", text)
+    return text if text.replace("\n", "").isprintable() else _CONTROL_CHARACTERS.sub("", text)
 
 
 def printable(text: str) -> str:

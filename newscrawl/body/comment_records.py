@@ -134,9 +134,8 @@ def record_lists(
 
 def _is_date_line(document: Document, row: int) -> bool:
     """Return whether there is little other text around the date at *row*."""
-    above = document.parent[row]
-    if document.tag[above] == "a":
-        above = document.parent[above]
+    above, parent = document.parent[row], document.parent
+    above = parent[above] if document.tag[above] == "a" else above
     return document.chars(above) <= 3 * MAX_LABEL
 
 
