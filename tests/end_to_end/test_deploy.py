@@ -127,7 +127,9 @@ def test_killed_run_releases_the_lock(project: Project):
 @pytest.mark.slow
 def test_failed_write_fails_the_run(project: Project):
     """A crawl that cannot write its state exits with an error; the next one resumes."""
-    first, limit = project.start(NEWSCRAWL_CSS_ENABLED=False), 120_000
+    first = project.start(NEWSCRAWL_CSS_ENABLED=False)
+    project.wait(first, 12)
+    limit = max(path.stat().st_size for path in project.folder.rglob("sitelist.sqlite*"))
     resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))
     _, log = first.communicate(timeout=200)
     assert first.returncode == 1, log

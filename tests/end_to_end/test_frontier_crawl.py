@@ -227,6 +227,7 @@ def test_new_state_starts_from_the_beginning(crawl: TreeCrawl):
     """Everything is fetched again without NEWSCRAWL_RESUME and after a finished crawl."""
     crawl.kill_at(100)
     crawl.options = {"NEWSCRAWL_RESUME": False}
+    time.sleep(0.5)  # the site still answers requests of the killed process
     crawl.site.served.clear()
     crawl.finish()
     crawl.assert_complete()
