@@ -1,8 +1,9 @@
-"""A crawl with a wrong system clock loses nothing and silences no site."""
+"""A wrong system clock and a week without crawls lose nothing and silence no site."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -54,3 +55,22 @@ def test_nothing_is_lost(tmp_path: Path, days: int):
         found = {item["url"] for item in crawl.items}
         new = {url for url, story in stories.items() if story.published == crawl.hour}
         assert new <= found, f"hour {crawl.hour}"
+
+
+def test_week_without_crawls(tmp_path: Path):
+    """What was published meanwhile and is still listed is found, nothing again."""
+    week = 7 * 24
+    published = (0, 1, week - 40, week - 1, week, week + 1)
+    rooms = [
+        replace(room, stories=tuple(Story(100 * n + k, hour) for k, hour in enumerate(published)))
+        for n, room in enumerate(newsrooms())
+    ]
+    with NewsServer(rooms) as server:
+        hours = (0, 1, 2, week, week + 1)
+        crawls, log = crawl_hours(tmp_path, server, hours, NEWSCRAWL_MAX_AGE=30)
+    assert "Traceback" not in log
+    emitted = Counter(item["url"] for crawl in crawls for item in crawl.items)
+    assert emitted == {room.url[:-1] + story.path: 1 for room in rooms for story in room.stories}
+    assert {item["url"] for item in crawls[-1].items} == {
+        room.url[:-1] + story.path for room in rooms for story in room.stories[-1:]
+    }
