@@ -91,7 +91,7 @@ class SiteBudget:
         self.seconds[site] += seconds
 
     def is_exceeded(self, site: str) -> bool:
-        """Return whether *site* has used its time; "" stands for no site, which has no budget."""
+        """Return whether *site* has used its time; no site ("") has no budget."""
         if not (self._budget and site):
             return False
         return self.seconds[site] > self._budget + SECONDS_PER_TASK * self._tasks[site]
