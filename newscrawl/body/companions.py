@@ -13,6 +13,7 @@ from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup, find_prose_blocks
 from newscrawl.body.excluded_regions import child_of, heading_row, home_of
 from newscrawl.body.parts import is_embed
+from newscrawl.document.rows import HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +51,7 @@ _HOLDERS = {
 }
 _ENTRIES = frozenset({"article", "div", "li", "section"})
 _MIN_ENTRIES = 3
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary"})
+_HEADINGS = HEADINGS | {"summary"}
 _ITEMS = frozenset({"dd", "dt", "li"})
 _LISTS = frozenset({"dir", "dl", "menu", "ol", "ul"})
 _PARTS = _LISTS | {"blockquote", "code", "pre"}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from newscrawl.compiled import compiled
 from newscrawl.document.document import HEAD, SCRIPT, TEXT
+from newscrawl.document.rows import HEADINGS
 from newscrawl.text import tokens
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 FORM_TAGS = frozenset({"select", "form", "input", "textarea", "option"})
 """Tags of "ignoring Form tags" (section 3.2)."""
-
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ def find_title(document: Document, roots: Sequence[int]) -> int | None:
         return None
     inside = (row for root in roots for row in range(root, document.end[root]))
     before = range(roots[0] - 1, -1, -1)
-    for rows, tags in ((inside, {"h1"}), (before, {"h1"}), (before, _HEADINGS)):
+    for rows, tags in ((inside, {"h1"}), (before, {"h1"}), (before, HEADINGS)):
         if (heading := _first_heading(document, rows, tags)) is not None:
             return heading
     return None
@@ -213,7 +212,7 @@ def recover_title(document: Document, roots: Sequence[int]) -> int | None:
     if parent <= 0:
         return None
     siblings = list(document.children(document.parent[parent]))
-    return _first_heading(document, reversed(siblings[: siblings.index(parent)]), _HEADINGS)
+    return _first_heading(document, reversed(siblings[: siblings.index(parent)]), HEADINGS)
 
 
 def _first_heading(

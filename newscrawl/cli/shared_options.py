@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound="Callable[..., Any]")
+
 
 def with_options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """Return a decorator that adds options to a subcommand, in the order of its help."""
@@ -98,10 +102,6 @@ def suffix_of(path: str, suffixes: Iterable[str], otherwise: str = "") -> str:
         )
     return suffix
 
-
-P = ParamSpec("P")
-R = TypeVar("R")
-F = TypeVar("F", bound="Callable[..., Any]")
 
 SETTINGS_MODULE = "newscrawl.settings.base"
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

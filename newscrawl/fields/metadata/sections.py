@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from newscrawl.document.document import rows_between
+from newscrawl.document.rows import HEADINGS
 from newscrawl.fields.metadata.jsonld import JsonObject, as_list
 from newscrawl.fields.metadata.markup import text_of
 from newscrawl.fields.metadata.structured_data import (
@@ -76,7 +77,7 @@ _TAG_LABEL = re.compile(
 _TAG_PATH = re.compile(
     r"/(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
 )
-_HEADINGS = frozenset(("h2", "h3", "h4", "h5", "h6"))
+_HEADINGS = HEADINGS - {"h1"}
 _SITE_PARTS = frozenset({"aside", "footer", "nav"})
 _MAX_TAG_LEVELS = 3
 _MAX_SHOWN_TAGS = 20
