@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from newscrawl.neardup.shingles import distinct, merged
+from newscrawl.neardup.shingles import distinct, is_among
 from newscrawl.neardup.sketch import share_frame
 
 if TYPE_CHECKING:
@@ -27,47 +27,33 @@ MAX_SITES: Final = 512
 MAX_BOILERPLATE_SITES: Final = 4096
 """Maximum number of sites whose boilerplate is cached."""
 
-_STORY_MASK: Final = np.uint64(2**32 - 1)
+
+class RecentPage(NamedTuple):
+    """A recent page of a site."""
+
+    lineage: int
+    #: sorted
+    hashes: NDArray[np.uint32]
 
 
-class RecentPages:
-    """Hashes of the recent pages of a site."""
-
-    def __init__(self) -> None:
-        #: story -> lineage, of the recent pages in order of arrival
-        self.lineages: dict[int, int] = {}
-        #: hash and story in one number, sorted; may contain removed pages
-        self._entries = np.empty(0, np.uint64)
-        self._removed = 0
+class RecentPages(dict[int, RecentPage]):
+    """Recent pages of a site by story, in order of arrival."""
 
     def add(self, story: int, lineage: int, hashes: NDArray[np.uint32]) -> None:
         """Add a page, and remove the oldest if there are too many."""
-        self.lineages[story] = lineage
-        if len(self.lineages) > MAX_PAGES:
-            del self.lineages[next(iter(self.lineages))]
-            self._removed += 1
-        if self._removed > MAX_PAGES // 4:
-            oldest = next(iter(self.lineages))
-            self._entries = self._entries[(self._entries & _STORY_MASK) >= oldest]
-            self._removed = 0
-        self._entries = merged(self._entries, _shifted(hashes) | np.uint64(story))
+        self[story] = RecentPage(lineage, hashes)
+        if len(self) > MAX_PAGES:
+            del self[next(iter(self))]
 
     def holders(self, hashes: NDArray[np.uint32], lineage: int) -> Holders:
         """Return the pages of other lineages that contain some of *hashes*."""
-        wanted = _shifted(hashes)
-        low, high = np.searchsorted(self._entries, (wanted, wanted + _STORY_MASK))
-        counts = high - low
-        first = np.repeat(low - np.cumsum(counts) + counts, counts)
-        stories = (self._entries[first + np.arange(first.size)] & _STORY_MASK).tolist()
-        positions = np.repeat(np.arange(counts.size), counts).tolist()
-        # Removed pages have no lineage; the default excludes them.
-        lineage_of = self.lineages.get
         pairs = [
             (position, story)
-            for position, story in zip(positions, stories, strict=True)
-            if lineage_of(story, lineage) != lineage
+            for story, page in self.items()
+            if page.lineage != lineage and page.hashes.size
+            for position in np.flatnonzero(is_among(hashes, page.hashes)).tolist()
         ]
-        return Holders(hashes, pairs, self.lineages)
+        return Holders(hashes, pairs, {story: page.lineage for story, page in self.items()})
 
 
 class Holders(NamedTuple):
@@ -90,10 +76,6 @@ class Holders(NamedTuple):
         """Return the stories that contain at least *min_hashes* of the hashes."""
         counts = Counter(story for _, story in self.pairs)
         return sorted(story for story, count in counts.items() if count >= min_hashes)
-
-
-def _shifted(hashes: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    return hashes.astype(np.uint64) << np.uint64(32)
 
 
 class SiteBoilerplate:
@@ -149,13 +131,12 @@ class SiteBoilerplate:
 
     def is_learned(self, site: int) -> bool:
         """Return whether enough pages of the site were seen to know its boilerplate."""
-        lineages = self._recent_pages(site).lineages.values()
-        return bool(len(set(lineages)) >= self._options.site_pages or self.hashes(site).size)
+        lineages = {page.lineage for page in self._recent_pages(site).values()}
+        return bool(len(lineages) >= self._options.site_pages or self.hashes(site).size)
 
     def forget(self, record: StoryRecord) -> None:
         """Clear the cached pages of a story that is removed from the index."""
-        pages = self._pages.get(record.site)
-        if pages and record.id in pages.lineages:
+        if record.id in self._pages.get(record.site, {}):
             del self._pages[record.site]
 
     def _recent_pages(self, site: int) -> RecentPages:
