@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
@@ -50,6 +51,11 @@ class CharsetMiddleware(Component):
 
 # Scrapy looks for the element in the first 4,096 characters.
 _HEAD_SIZE: Final = 4 * 4096
+# Page without content that leads to another address, unless it sets a cookie: that is a challenge.
+_MAX_SCRIPT_REDIRECT: Final = 2048
+_SCRIPT_REDIRECT: Final = re.compile(
+    rb"""<script\b[^>]{0,99}>[^<]{0,500}\blocation(?:\.href)?\s{0,9}(?:=|\.(?:replace|assign)\()\s{0,9}["']([^"'<>]{1,500})["']"""
+)
 
 
 class MetaRefreshMiddleware(ScrapyMetaRefresh):
@@ -61,11 +67,18 @@ class MetaRefreshMiddleware(ScrapyMetaRefresh):
     def process_response(  # type: ignore[override]  # without the optional argument spider
         self, request: Request, response: Response
     ) -> Request | Response:
-        """Return *response*, or the request for the address that its header or 16 KB redirect to."""
+        """Return *response*, or the request for the address that its header or 16 KB redirect to.
+
+        Or that the script of a tiny page redirects to.
+        """
         if not isinstance(response, HtmlResponse):
             return response
         body = response.body[:_HEAD_SIZE]
-        if refresh := response.headers.get(b"Refresh"):
+        refresh = response.headers.get(b"Refresh")
+        if len(response.body) <= _MAX_SCRIPT_REDIRECT and b"document.cookie" not in body:
+            found = _SCRIPT_REDIRECT.search(body)
+            refresh = refresh or (b"0; url=" + found[1] if found else None)
+        if refresh:
             content = refresh.replace(b'"', b"%22")
             body = (b'<meta http-equiv="refresh" content="%b">%b' % (content, body))[:_HEAD_SIZE]
         charset = header_charset(response.headers.get(b"Content-Type")) or page_charset(body)

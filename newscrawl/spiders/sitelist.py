@@ -373,8 +373,8 @@ class SitelistSpider(Spider):
         listing = await self._parse_in_worker(task, plan, response, **options)
         if listing["kind"] == "unknown":
             self._record_failure(plan, target, "unreadable", response.request)
-            if target.role == "sitemap" and isinstance(response, HtmlResponse):
-                plan.add_html_sitemap(response.url, target.depth)
+            if isinstance(response, HtmlResponse):
+                plan.add_html_listing(response.url, target.depth)
             return
         self._count_left_out(plan, listing["left_out"])
         if "over_size" in listing["left_out"]:

@@ -92,12 +92,13 @@ async def emit(
     *,
     at: str = "",
     canonical: str | None = None,
+    title: str | None = None,
     **headers: str,
 ) -> ArticleStatus | None:
     """Fetch the page *listed*, extract an article with *text*, and return its status."""
     url = f"{HOME}{at}" if at else listed["url"]
     state.pages.record_fetch(target(listed), response(url, **headers))
-    article = Article(url=url, canonical_url=canonical, body=text)
+    article = Article(url=url, canonical_url=canonical, title=title, body=text)
     return await state.pages.judge(article, url, body_hash(text))
 
 

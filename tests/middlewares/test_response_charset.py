@@ -52,6 +52,26 @@ def test_follows_meta_refresh(charset: str, encoding: str):
     assert request.url == "http://a.example/weiter"
 
 
+@pytest.mark.parametrize(
+    ("script", "is_followed"),
+    [
+        ("<title>x</title><script>location='/weiter'</script>", True),
+        ('<script type="text/javascript">top.location.href = "/weiter";</script>', True),
+        ("<script>setTimeout(() => window.location.assign('/weiter'), 0)</script>", True),
+        ("<script>document.cookie = 'a=1'; location.href = '/weiter'</script>", False),
+        ("<script>if (location.href == '/weiter') start()</script>", False),
+        ("<script>location.href = '/weiter'</script>" + "<p>A story.</p>" * 200, False),
+        ("<b onclick=\"location.href='/weiter'\">Story</b>", False),
+    ],
+)
+def test_follows_redirects_by_the_script_of_an_empty_page(script: str, *, is_followed: bool):
+    middleware = MetaRefreshMiddleware.from_crawler(get_crawler())
+    response = html_response(script.encode())
+    found = middleware.process_response(Request(URL), response)
+    assert (found is response) is not is_followed
+    assert found.url == ("http://a.example/weiter" if is_followed else URL)
+
+
 def test_meta_refresh_does_not_decode_the_body(monkeypatch: pytest.MonkeyPatch):
     def fail(response: HtmlResponse) -> str:
         assert len(response.body) < 20_000

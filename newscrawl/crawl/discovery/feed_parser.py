@@ -142,6 +142,8 @@ def _link(entry: dict[str, Any]) -> str | None:
     )
     original = entry.get("feedburner_origlink") or entry.get("pheedo_origlink")
     found = original or next(pages, None) or entry.get("link")
+    if not found and str(entry.get("id")).startswith(("http://", "https://")):
+        found = entry["id"]
     return found if isinstance(found, str) else None
 
 

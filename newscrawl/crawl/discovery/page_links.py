@@ -44,10 +44,11 @@ _FEED_TYPES = (
 _OTHER_TYPES = ("", "text/xml", "application/xml", "application/json")
 _FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
 _FEED_PATH = re.compile(
-    r"(?:^|[/._-])(?:rss\d?|atom|feed)(?:\.(?:xml|rdf|json)|/?)(?:\?|$)|\.(?:rss|atom|rdf)(?:\?|$)",
+    r"(?:^|[/._-])(?:rss\d?|atom|feeds?)(?:/[\w-]{1,30})?(?:\.(?:xml|rdf|json)|/?)(?:\?|$)"
+    r"|\.(?:rss|atom|rdf)(?:\?|$)",
     re.IGNORECASE,
 )
-_FEED_SCHEME = re.compile(r"^feed:(?=https?:)", re.IGNORECASE)
+_FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
 _MAX_TEASER_DEPTH = 6
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -118,9 +119,10 @@ def read_page(
             following += [target] if text == "2" else ()
             for href in written[target] if name == "article" else ():
                 variants.add(href, target, base)
-        for row in document.rows_of("frame"):
-            if source := absolute_url(document.element(row).get("src", ""), base):
-                links["section"].add(source)
+        for tag in ("frame",) if has_articles else ("frame", "iframe"):
+            for row in document.rows_of(tag):
+                if source := absolute_url(document.element(row).get("src", ""), base):
+                    links["section"].add(source)
     scripted = _scripted_links(document.source, base, limit) if wanted and not has_articles else []
     for target in scripted:
         links["article"].add(target)
@@ -130,7 +132,7 @@ def read_page(
         "confidence": confidence,
         "barrier": find_barrier(document, features, url),
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
-        "feeds": _feed_urls(document, base),
+        "feeds": _feed_urls(document, url, base),
         "next": next(filter(ListingPages.of, following), None),
         "articles": articles["entries"],
         "scripted": bool(scripted),
@@ -186,8 +188,11 @@ def _scripted_links(source: bytes, base: str, limit: int) -> list[str]:
     return list(found)[:limit]
 
 
-def _feed_urls(document: Document, base: str) -> list[str]:
-    """Return the URLs of declared feeds, else of links to files that are named like feeds."""
+def _feed_urls(document: Document, url: str, base: str) -> list[str]:
+    """Return the URLs of declared feeds, else of links to files that are named like feeds.
+
+    Of a page that is itself named so, which lists the feeds of a site, all of them.
+    """
     hrefs = [
         link.get("href")
         for link in document.statements
@@ -197,7 +202,8 @@ def _feed_urls(document: Document, base: str) -> list[str]:
     ]
     if not hrefs:
         anchors = dict.fromkeys(document.attributes["href"].values())
-        hrefs = list(islice(filter(_FEED_PATH.search, anchors), _MAX_FEED_LINKS))
+        limit = None if _FEED_PATH.search(url) else _MAX_FEED_LINKS
+        hrefs = list(islice(filter(_FEED_PATH.search, anchors), limit))
     return list(
         dict.fromkeys(
             filter(None, (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs))

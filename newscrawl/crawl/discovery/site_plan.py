@@ -316,8 +316,8 @@ class SitePlan:
         if path in names[:-1] and not self.site.sitemaps:
             self.add_sitemap(urljoin(failed, names[names.index(path) + 1]))
 
-    def add_html_sitemap(self, url: str, depth: int) -> None:
-        """Add the page at *url*, which a site names as a sitemap; errors have the usual names."""
+    def add_html_listing(self, url: str, depth: int) -> None:
+        """Add the page at *url*, named as a sitemap or a feed; errors have the usual names."""
         if urlsplit(url).path not in USUAL_SITEMAPS:
             self.add_section({"url": url, "key": page_key(url)}, depth)
 

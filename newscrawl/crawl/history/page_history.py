@@ -320,7 +320,7 @@ class PageHistory(schema.History):
         key = visit.target.key
         status: ArticleStatus = "new"
         copies = await self._store.read(schema.SELECT_COPIES, (key, digest))
-        emitted = await self._emitted_before(visit, urls)
+        emitted = await self._emitted_before(visit, urls, article)
         if self._only_new:
             status = article_status(key, digest, emitted)
         if status == "updated" and parts is None:
@@ -367,8 +367,13 @@ class PageHistory(schema.History):
         if visit := self._visits.get(url):
             self.record_failure(visit.target, visit.request, reason)
 
-    async def _emitted_before(self, visit: Visit, urls: dict[str, bool]) -> list[EmittedArticle]:
-        """Return the articles emitted under the URL of *visit* or one of *urls*."""
+    async def _emitted_before(
+        self, visit: Visit, urls: dict[str, bool], article: Article
+    ) -> list[EmittedArticle]:
+        """Return the articles emitted under the URL of *visit* or one of *urls*.
+
+        A canonical URL that is that of another story is removed from *article* and *urls*.
+        """
         history = visit.target.history
         emitted: list[EmittedArticle] = []
         if "hash" in history:
@@ -378,6 +383,10 @@ class PageHistory(schema.History):
             for key, digest in history.get("twins", ())
         ]
         rows = await self._find_pages(urls)
+        for key in [key for key, same_url in urls.items() if not same_url]:
+            if any(row.key == key and _is_other_story(article, row) for row in rows.get(key, ())):
+                del urls[key], rows[key]
+                article.canonical_url = None
         emitted += [
             EmittedArticle(row.key, row.body_hash, same_url=bool(row.same_url))
             for row in chain.from_iterable(rows.values())
@@ -482,6 +491,15 @@ def _entry(row: PageRow) -> Entry:
 def _headlines(hints: dict[str, str]) -> set[str]:
     texts = (hints.get(name, "") for name in ("title", "link_text"))
     return {text for text in texts if len(words(text)) >= _MIN_LINK_WORDS}
+
+
+def _is_other_story(article: Article, page: PageRow) -> bool:
+    """Return whether the title of *article* shares at most half of its words with the links to *page*."""
+    title, headlines = set(words(article.title or "")), _headlines(json.loads(page.hints))
+    return bool(headlines) and all(
+        2 * len(title.intersection(words(text))) <= min(len(title), len(set(words(text))))
+        for text in headlines
+    )
 
 
 def _lacks_words_of_link(article: Article, visit: Visit) -> bool:

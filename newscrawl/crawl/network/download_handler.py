@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.exceptions import ResponseDataLossError
 from twisted.web.client import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 
@@ -28,6 +29,7 @@ MAX_HEADERS: Final = 1000
 MAX_TINY_CHUNKS: Final = 10_000
 """Chunks of a body after which their mean size must be at least :data:`MIN_CHUNK` bytes."""
 MIN_CHUNK: Final = 64
+_END_SIZE: Final = 1024
 
 
 class ResponseLimitError(Exception):
@@ -50,9 +52,14 @@ class HttpHandler(HTTP11DownloadHandler):
             pool._factory = lambda *args: _limited(make(*args))  # noqa: SLF001
 
     async def download_request(self, request: Request) -> Response:
-        """Return the response to *request*; raise :class:`RefusedError` if it exceeds a limit."""
+        """Return the response to *request*; raise :class:`RefusedError` if it exceeds a limit.
+
+        A page whose length is again not as announced is complete if it has its end tag.
+        """
+        if "retry_times" in request.meta:  # the first time, the error names an exceeded limit
+            request.meta["download_fail_on_dataloss"] = False
         try:
-            return await super().download_request(request)
+            response = await super().download_request(request)
         except Exception as error:
             limit = _exceeded_limit(error)
             if limit is None:
@@ -60,6 +67,9 @@ class HttpHandler(HTTP11DownloadHandler):
             self._crawler.stats.inc_value(f"newscrawl/safety/refused_count/{limit}")
             logger.warning("Refused (%s): %s", limit, request.url)
             raise RefusedError(limit) from error
+        if "dataloss" in response.flags and b"</html" not in response.body[-_END_SIZE:].lower():
+            raise ResponseDataLossError
+        return response
 
 
 class _ChunkDecoder(_ChunkedTransferDecoder):

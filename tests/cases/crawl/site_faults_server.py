@@ -229,6 +229,29 @@ def s37(path, q, h, base):
     if path == "/": return OK("<html></html>", h={"Refresh": "0; url=/start.html"})
     if path == "/start.html": return OK(home([(p, T(i)) for i, p in enumerate(P)]))
     if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
+def usual(paths, front, more=lambda path, base: None, tell=lambda i, base: OK(story(ALL[i], date=DAYS[i]))):
+    """A site with *front* as its front page, *more* pages and stories at *paths*."""
+    def f(path, q, h, base):
+        if path == "/": return OK(front(base))
+        return more(path, base) or (tell(paths.index(path), base) if path in paths else None)
+    return f
+LINKS = [(p, T(i)) for i, p in enumerate(P)]
+site(38, "own", "canonical of every story is the first one")(usual(P, lambda b: home(LINKS), tell=lambda i, b: OK(story(ALL[i], extra_head=f"<link rel=canonical href='{b}{P[0]}'>", date=DAYS[i]))))
+GO = [f"/go/a-long-slug-of-the-story-number-{i}" for i in range(6)]
+def s39(path, b):
+    if path == "/en/": return OK(home([(p, T(i)) for i, p in enumerate(GO)]))
+    if path in GO: return OK(f"<script>location.replace('{P[GO.index(path)]}')</script><noscript><a href='{P[GO.index(path)]}'>Continue</a></noscript>")
+site(39, "own", "script redirects of the front page and of stories")(usual(P, lambda b: "<title>x</title><script type='text/javascript'>window.location.href = '/en/';</script>", s39))
+def s40(path, b):
+    if path == "/rss/": return OK(f"<title>Feeds</title><ul><li><a href='/rss/politics.xml'>Politics</a><li><a href='feed://{b[7:]}/rss/culture'>Culture</a></ul>")
+    if path == "/rss/politics.xml": return feed(b, P[:3])
+    if path == "/rss/culture": return OK(f"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>" + "".join(f"<item rdf:about='{b}{p}'><title>{T(i + 3)}</title></item>" for i, p in enumerate(P[3:])) + "</rdf:RDF>", "text/xml")
+site(40, "own", "page of feeds, one with feed://, items with rdf:about only")(usual(P, lambda b: home([], "").replace("</main>", "<a href=/rss/>RSS</a></main>"), s40))
+site(41, "own", "list of stories in an iframe")(usual(P, lambda b: "<title>x</title><iframe src=/latest.html></iframe>", lambda path, b: OK(home(LINKS)) if path == "/latest.html" else None))
+def s42(i, base):
+    status, headers, body = OK(story(ALL[i], date=DAYS[i]))
+    return status, {**headers, "Content-Length": str(len(body) + 100)}, body[:-300] if i == 5 else body
+site(42, "own", "length too long; the last story is cut")(usual(P, lambda b: home(LINKS), tell=s42))
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
@@ -242,7 +265,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(st)
         for k, v in hd.items():
             if v != "": self.send_header(k, v)
-        self.send_header("Content-Length", str(len(body))); self.end_headers()
+        if "Content-Length" in hd: self.close_connection = True
+        else: self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
         self.wfile.write(body)
     def log_message(self, *a): pass
 if __name__ == "__main__":

@@ -273,6 +273,23 @@ async def test_keeps_articles_with_the_home_page_as_canonical_url(
 
 
 @in_loop
+async def test_ignores_canonical_urls_of_other_stories(crawl: Opening, fake_clock: FakeClock):
+    titles = (
+        "Night trains will run again from May",
+        "Night trains to run again from May, minister says",
+        "Late frost destroys half of the harvest",
+    )
+    pages = [entry(str(n)) | {"hints": {"link_text": t}} for n, t in enumerate(titles)]
+    async with crawl() as state:
+        await listed_as_due(state, *pages)
+        statuses = [
+            await emit(state, page, f"Text {title}", canonical=pages[0]["url"], title=title)
+            for page, title in zip(pages, titles, strict=True)
+        ]
+        assert statuses == ["new", "known", "new"]
+
+
+@in_loop
 async def test_ignores_canonical_urls_of_other_sites(crawl: Opening, fake_clock: FakeClock):
     ours = entry("a")
     theirs = {**entry("b"), "url": "http://other.example/b", "key": "other.example/b"}
