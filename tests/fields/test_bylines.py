@@ -103,6 +103,12 @@ def test_the_site_is_the_author_if_there_is_no_other():
     assert authors("", head) == (["The Example"], "site:json-ld")
 
 
+def test_a_byline_outweighs_an_author_named_like_the_host():
+    site = '<meta name="author" content="News Example">'
+    assert authors("<p>By Ada Meyer</p>", site) == (["Ada Meyer"], "byline")
+    assert authors("", site)[0] == ["News Example"]
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -129,6 +135,12 @@ def test_hostile_bylines_take_linear_time(unit: str):
 @pytest.mark.parametrize(
     ("byline", "names"),
     [
+        ("<p>By Gemma Jones Political Reporter</p>", ["Gemma Jones"]),
+        ("<p>By Gemma van Dijk Home Affairs Editor</p>", ["Gemma van Dijk"]),
+        ("<p>Gemma Jones, Transport Correspondent, in Holm</p>", ["Gemma Jones"]),
+        ("<div>Haber: Meral Soylu / İZMİR</div>", ["Meral Soylu"]),
+        ("<p>见习编辑 李琼皙</p>", ["李琼皙"]),
+        ("<p>2026年5月12日 20:15　来源：港城晚报　作者：李琼皙</p>", ["李琼皙"]),
         ("Von: Jörg Müller, Redakteur", ["Jörg Müller"]),
         ("Rédigé par Hélène Dupont et Jean-Paul Martin", ["Hélène Dupont", "Jean-Paul Martin"]),
         ("Publicado por José García | 3 de mayo de 2021", ["José García"]),

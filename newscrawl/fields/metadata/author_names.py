@@ -29,7 +29,7 @@ _BYLINE = (
 _CHINESE_BYLINE = (
     r"(?:[\u4e00-\u9fff]{0,6}记者|(?:[\u4e00-\u9fff]{0,5}[社報網台]|特約|責任)?記者)"
     r"(?:\s*(?:[:：・·／/=＝|]|\s)\s*|(?=[\u4e00-\u9fff]{2,4}(?:[\s、，,）)／/]|$)))"
-    r"|(?:作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글(?:[·/]사진)?)\s*(?:[:：・·／/=＝|｜]|\s)\s*"
+    r"|(?:(?:见习|实习)编辑|作者|撰文|撰稿|采写|执笔|文字|取材・文|執筆者?|著者|筆者|ライター|글쓴이|작성자|기자|글(?:[·/]사진)?)\s*(?:[:：・·／/=＝|｜]|\s)\s*"
     r"|文(?:\s*[:：・·／/=＝|｜]\s*|\s)"
 )
 # These words also occur inside names, but not at their start.
@@ -72,12 +72,17 @@ _SIGN = re.compile(
     r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with) [^()]*|AP|AFP|Reuters)\)|\s?(?:[／/]\s?[\u4e00-\u9fff]{2,6}|\s[\u4e00-\u9fff]{2,3}(?:報導|报道|報道))"
     r"|\s(?:Staff|Senior|Special|Chief|Contributing)\s[\w ]{0,30}(?:Reporter|Editor|Writer|Correspondent))$"
 )
+# "Ada Meyer Political Reporter"
+_NAME_AND_ROLE = re.compile(
+    r"(?!(?:Chief|Local|Our|Senior|Special|Staff|The) )([^\W\d_]\S* (?:(?:\S\.?|[a-z]{2,}) )*[^\W\d_]\S+)(?: [A-Z]\S*){1,3}"
+    r" (?:Reporter|Editor|Writer|Correspondent|Columnist)"
+)
 _PLACE = re.compile(
     r"\s(?:in|aus|à|en)\s[^\W\d_a-z][\w.-]*(?:\s[^\W\d_a-z][\w.-]*)?(?=,?\s(?:and|und|et|y)\s|,)"
 )
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = re.compile(
-    r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/(?=[a-z]{2,5}$|[A-Z]{2,4}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
+    r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/\s?(?=[a-z]{2,5}$|[A-ZÇÉÈİÖÜÑŞ]{2,20}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
 )
 CREDIT = re.compile(
     r"(?:^|[\s,.;|/／・·–-]{1,4})(?i:photo(?:graph)?(?:s|y)?|pictures?|images?|video|fotos?|bild(?:er)?|beeld|kuvat?|zdjęci[ae]|kamera"
@@ -243,6 +248,8 @@ def _names(text: str) -> Iterator[str]:
         text = CREDIT.split(_PLACE.sub("", _TOWN_BEFORE.sub("", text.strip("= "))), maxsplit=1)[0]
         name = _AFTER_NAME.split(text, maxsplit=1)[0]
         text = name if " " in name else text
+        if named := _NAME_AND_ROLE.fullmatch(text):
+            text = named[1]
     for part in _SEPARATOR.split(text):
         for listed in _split_at_commas(_SIGN.sub("", part.strip())):
             for name in _split_at_blanks(listed):

@@ -61,7 +61,7 @@ _WORDS_BEFORE = re.compile(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 _LABEL = re.compile(
     r"[^:：|,]{2,25}[:：]\s*(?=\S)|(?:[^\W\d_]+\s){1,3}(?:[Bb]y|[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|av|af|[Oo]leh)\s+(?=[^\W\d_a-zß-ÿ])"
 )
-_BEFORE_LABEL = re.compile(r"^[^：]{2,8}：[^：]{2,12}\s(?=(?:作者|记者|記者|文|撰文)[:：])")
+_BEFORE_LABEL = re.compile(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
@@ -207,10 +207,12 @@ def _name(
     """Return the marked names in a text node; with *after_by*, the text before it is "By"."""
     row = document.shown_rows[position]
     head, _, last = text.rstrip().rpartition(" ")
-    text = without_brackets(_without_date(head if head and "@" in last else text, language))
+    text = head if head and "@" in last else text
     text = _BEFORE_LABEL.sub("", text) if "：" in text else text
+    text = without_brackets(_without_date(text, language))
     is_label = BY.match(text) and _may_introduce(document, row)
-    is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text) or _has_role(text)
+    is_line = "|" in text or (len(text) <= _MAX_LINE and _may_introduce(document, row))
+    is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text) or (is_line and _has_role(text))
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
@@ -229,7 +231,7 @@ def _name(
 
 def _has_role(text: str) -> bool:
     """Return whether *text* is a name and a role: "Ada Meyer | Senior Writer"."""
-    name, *others = map(str.strip, text.split("|"))
+    name, *others = map(str.strip, re.split(r"[|,]", text))
     return any(map(is_role, others)) and " " in name and is_person(name)
 
 

@@ -36,6 +36,7 @@ from newscrawl.fields.metadata.sections import (
     SITE_META,
     TAG_META,
     breadcrumbs,
+    is_host,
     section,
     site_name,
     tags,
@@ -223,7 +224,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
         ("language", reader.language()),
-        ("authors", reader.authors(site_names)),
+        ("authors", reader.authors(site_names, url)),
         ("paywalled", reader.paywalled()),
         ("site_name", site_name(reader, url)),
         ("section", section(reader, trail[0] if trail else (), url)),
@@ -290,7 +291,9 @@ class _Reader(StructuredData):
         yield from self._item_dates("datemodified")
         yield from self._times(modified=True)
 
-    def authors(self, site_names: Collection[str] | None) -> tuple[list[str], str] | None:
+    def authors(
+        self, site_names: Collection[str] | None, url: str | None = None
+    ) -> tuple[list[str], str] | None:
         organisation = are_organizations(self.article.get("author"))
         for source, names in self._author_statements():
             authors = clean_names(map(clean_text, names), site_names or ())
@@ -298,7 +301,7 @@ class _Reader(StructuredData):
             is_doubtful = (
                 (source == "json-ld" and organisation)
                 or is_account
-                or any(_SLOGAN.search(name) for name in authors)
+                or any(_SLOGAN.search(name) or is_host(name, url) for name in authors)
             )
             if (site_names is not None and is_doubtful) or any(map(_NO_NAME.search, names)):
                 continue  # a byline may name the people

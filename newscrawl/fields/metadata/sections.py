@@ -119,6 +119,11 @@ def _site_names(data: StructuredData) -> Iterator[StatedText]:
     yield from data.metas(SITE_META[1:])
 
 
+def is_host(name: str, url: str | None) -> bool:
+    """Return whether the host of *url* contains *name*: "Port News" of ``port-news.example``."""
+    return _part_of_host(name, _letters(urlsplit(url or "").hostname or "")) == name
+
+
 def _part_of_host(text: str, host: str) -> str | None:
     """Return the last part of *text*, between separators, that occurs in *host*."""
     parts = _PARTS.split(text)
