@@ -3,54 +3,52 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
-from functools import cache
 from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from newscrawl.patterns import lazy_regex
+
+if TYPE_CHECKING:
+    import re
 
 # Scripts without spaces (Han, kana, Thai, Lao, Khmer, Burmese): a character is a word.
 _SPACELESS = (
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
     r"\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_ANY_SPACELESS = f"[{_SPACELESS}]"
-_SPACED_WORD = re.compile(r"\w+")
+_ANY_SPACELESS = lazy_regex(f"[{_SPACELESS}]")
+_SPACED_WORD = lazy_regex(r"\w+")
 # windows-1252 in lower case, with spaces in place of all characters except letters, digits and "_".
 _WESTERN_WORDS = b"".join(
     character.lower().encode("cp1252") if character.isalnum() or character == "_" else b" "
     for character in (bytes([code]).decode("cp1252", "replace") for code in range(256))
 )
-_WORD = rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+"
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_WORD = lazy_regex(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
+_INVISIBLE = lazy_regex("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # C0 without tab and line feed, C1, and the overrides of the direction of text.
-_CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
+_CONTROL_CHARACTERS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
 # With embeddings and isolates, which are ordinary in articles.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_UNPRINTABLE = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 # CJK, kana and Hangul, of which a character has the weight WIDE_WEIGHT.
-_WIDE = (
+_WIDE = lazy_regex(
     "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
 )
 # Below U+3000 only Jamo are wide. Searching for the complement of two ranges is faster.
-_MAYBE_WIDE = re.compile("[^\u0000-\u10ff\u2000-\u2fff]")
+_MAYBE_WIDE = lazy_regex("[^\u0000-\u10ff\u2000-\u2fff]")
 # ASCII digits and every character that may be another digit.
-_MAYBE_DIGIT = re.compile("[^\0-/:-\u00b1\u00ba-\u065f\u2010-\u2027]")
+_MAYBE_DIGIT = lazy_regex("[^\0-/:-\u00b1\u00ba-\u065f\u2010-\u2027]")
 WIDE_WEIGHT = 2.5
 """Weight of a CJK, kana or Hangul character in Latin characters, in which NCE's thresholds are given;
 fitted on pages in many languages."""
 
 
-@cache
-def _pattern(source: str) -> re.Pattern[str]:
-    """Compile a pattern of many ranges, which takes milliseconds, for the first text in need."""
-    return re.compile(source)
-
-
 def folded_words(text: str) -> list[str]:
     """Return the words of *text*, a result of :func:`folded`."""
     # _WORD is ten times slower.
-    spaced = _pattern(_ANY_SPACELESS).search(text) is None
-    return (_SPACED_WORD if spaced else _pattern(_WORD)).findall(text)
+    spaced = _ANY_SPACELESS.search(text) is None
+    return (_SPACED_WORD if spaced else _WORD).findall(text)
 
 
 def folded(text: str) -> str:
@@ -114,16 +112,16 @@ def weighted_length(text: str) -> float:
     """Return the length of *text* in Latin characters: see :data:`WIDE_WEIGHT`."""
     if text.isascii() or _MAYBE_WIDE.search(text) is None:
         return len(text)
-    return len(text) + (WIDE_WEIGHT - 1) * len(_pattern(_WIDE).findall(text))
+    return len(text) + (WIDE_WEIGHT - 1) * len(_WIDE.findall(text))
 
 
 # Emphasis, code, links, images, HTML and strikethrough.
-_MARKDOWN = re.compile(r"[\\`*\[\]<~_&]")
-_INSIDE_WORD = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
-_CHARACTER_REFERENCE = re.compile(r"&#?\w+;")
+_MARKDOWN = lazy_regex(r"[\\`*\[\]<~_&]")
+_INSIDE_WORD = lazy_regex(r"(?<=[^\W_])_(?=[^\W_])")
+_CHARACTER_REFERENCE = lazy_regex(r"&#?\w+;")
 # Headings, quotes, lists, rules, tables and underlines of headings.
 _MARKDOWN_STARTS = ("#", ">", "+", "=", ":", "|", "-")
-_MARKDOWN_NUMBER = re.compile(r"\d{1,9}(?=[.)])")
+_MARKDOWN_NUMBER = lazy_regex(r"\d{1,9}(?=[.)])")
 
 
 def escape_markdown(text: str) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "items defaults clock text sqlite compiled templates near_duplicate_options",
+        "items defaults clock text patterns sqlite compiled templates near_duplicate_options",
         "document ensemble exporters",
         "css body fields neardup",
         "extraction",

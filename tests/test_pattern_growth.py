@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import newscrawl
-from tests.helpers.operations import CountingPattern, Operations
+from tests.helpers.operations import CountingPattern, Operations, compiled_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,12 +56,13 @@ def patterns() -> dict[str, tuple[re.Pattern[Any], bool]]:
         module = importlib.import_module(info.name)
         source = inspect.getsource(module)
         for name, value in vars(module).items():
-            if isinstance(value, re.Pattern) and re.search(rf"^{name}\b.*=", source, re.MULTILINE):
-                uses = set(re.findall(rf"\b{name}\.(\w+)", source))
+            pattern = compiled_pattern(value)
+            if pattern and re.search(rf"^{name}\b.*=", source, re.MULTILINE):
+                uses = set(re.findall(rf"\b{name}(?:\(\w+\))?\.(\w+)", source))
                 anchored = bool(uses) and uses <= {"match", "fullmatch", "pattern"}
                 found[id(value)] = (
                     f"{info.name.removeprefix('newscrawl.')}:{name}",
-                    value,
+                    pattern,
                     not anchored,
                 )
     return {name: (pattern, searched) for name, pattern, searched in found.values()}

@@ -19,6 +19,7 @@ from w3lib.encoding import read_bom
 from newscrawl.compiled import compiled, is_compiled
 from newscrawl.css.media import media_applies
 from newscrawl.document.encoding import whatwg_codec
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,18 +33,18 @@ SPACE = " \t\n\r\f"
 _RELEVANT = r"font(?:-(?:size|weight|family))?|color|display|visibility"
 _RELEVANT_START = rf"[{SPACE}]*+(?=[fFcCdDvV-])(?:(?i:{_RELEVANT})|--[^:;{{}}]*+)[{SPACE}]*+:"
 _GAP = rf"(?:[{SPACE}]++|<!--|-->)*+"
-_BRACE = re.compile(r"[{}]")
-_PIECE = re.compile(r"([^{}]*+)([{}]|\Z)")
-_HAS_RELEVANT = re.compile(f"(?:^|;){_RELEVANT_START}")
-_IS_RELEVANT = re.compile(rf"(?:{_RELEVANT})|--.*", re.DOTALL)
-_IMPORT = re.compile(
+_BRACE = lazy_regex(r"[{}]")
+_PIECE = lazy_regex(r"([^{}]*+)([{}]|\Z)")
+_HAS_RELEVANT = lazy_regex(f"(?:^|;){_RELEVANT_START}")
+_IS_RELEVANT = lazy_regex(rf"(?:{_RELEVANT})|--.*", re.DOTALL)
+_IMPORT = lazy_regex(
     rf"""[{SPACE}]*+(?:url\([{SPACE}]*+)?+(?:"([^"]*+)"|'([^']*+)'|([^"'() {SPACE}]++))[{SPACE}]*+\)?+"""
     rf"[{SPACE}]*+(?:layer(?:\([^()]*+\))?+)?+[{SPACE}]*+(?:supports\([^()]*+(?:\([^()]*+\)[^()]*+)*+\))?+(.*)",
     re.IGNORECASE | re.DOTALL,
 )
 
 # Comments, strings, unquoted URLs and escapes.
-_LITERAL = re.compile(
+_LITERAL = lazy_regex(
     r"""/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+"?|'(?:[^'\\\n]|\\.)*+'?"""
     r"""|\((?<=[uU][rR][lL]\()\s*+(?!["'\s])(?:[^)\\]|\\.)*+\)?|\\.""",
     re.DOTALL,
@@ -54,8 +55,8 @@ _BYTE_MASKS = bytes(range(256)).translate(
     bytes.maketrans(*map(str.encode, map("".join, zip(*_MASKS.items(), strict=True))))
 )
 _UNMASK = str.maketrans({mask: char for char, mask in _MASKS.items()})
-_CONTROLS = re.compile(r"[\x01-\x07]")
-_TO_MASK = re.compile(r"[{};@:,!]")
+_CONTROLS = lazy_regex(r"[\x01-\x07]")
+_TO_MASK = lazy_regex(r"[{};@:,!]")
 
 
 ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}[ \t\n\r\f]?|[^\n])"
@@ -64,11 +65,11 @@ ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}[ \t\n\r\f]?|[^\n])"
 STRING = r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'"""
 """Pattern of a string."""
 
-_ESCAPED = re.compile(ESCAPE)
-_PARENTHESIS = re.compile(rf"{STRING}|[()]", re.DOTALL)
+_ESCAPED = lazy_regex(ESCAPE)
+_PARENTHESIS = lazy_regex(rf"{STRING}|[()]", re.DOTALL)
 
 
-_AT_RULE = re.compile(r"\s*+@?([\w-]*+)(.*)", re.DOTALL)  # matches anything
+_AT_RULE = lazy_regex(r"\s*+@?([\w-]*+)(.*)", re.DOTALL)  # matches anything
 
 # Rules without relevant declarations, and empty blocks.
 _IRRELEVANT = (
@@ -77,7 +78,7 @@ _IRRELEVANT = (
 )
 # An at-rule (1) and its end (2); else a prelude (3), and a block without inner blocks (4) or the
 # brace after it (5).
-_ITEM = re.compile(
+_ITEM = lazy_regex(
     rf"{_IRRELEVANT}{_GAP}(?:(@[^{{}};]*+)([{{}};]|\Z)|([^{{}}]*+)(?:\{{([^{{}}]*+)(?:\}}|\Z)|([{{}}]|\Z)))"
 )
 
@@ -277,7 +278,7 @@ def parse_import(prelude: str) -> str | None:
     return unescape((found[1] or found[2] or found[3] or "").strip(SPACE)) or None
 
 
-_LIST_PART = re.compile(r"[^()\[\],]++|.", re.DOTALL)
+_LIST_PART = lazy_regex(r"[^()\[\],]++|.", re.DOTALL)
 _DEPTH = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 

@@ -26,6 +26,7 @@ from newscrawl.css.parser import (
     unmask,
 )
 from newscrawl.document.document import TEXT
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,7 +178,7 @@ class Selector(NamedTuple):
 
 
 _NAME = rf"(?:[-\w]|[^\x00-\x7f]|{ESCAPE})++"
-_PIECE = re.compile(
+_PIECE = lazy_regex(
     rf"(?P<combinator>[{SPACE}]*+[>+~][{SPACE}]*+|[{SPACE}]++)"
     rf"|(?P<kind>[.#]?)(?P<name>{_NAME})|(?P<any>\*)"
     rf"|\[[{SPACE}]*+(?P<attribute>{_NAME})[{SPACE}]*+"
@@ -362,7 +363,7 @@ def _is_link(tree: StyleTree, row: int) -> bool:
     return tree.tag[row] in {"a", "area"}
 
 
-_AN_PLUS_B = re.compile(
+_AN_PLUS_B = lazy_regex(
     r"\s*(?:(?P<word>even|odd)|(?P<step>[+-]?\d{0,9})n(?:\s*(?P<sign>[+-])\s*(?P<offset>\d{1,9}))?"
     r"|(?P<index>[+-]?\d{1,9}))\s*",
     re.IGNORECASE,
@@ -402,22 +403,22 @@ _TESTS: dict[str, Test] = {
 }
 
 # Subject of a selector without parentheses and brackets: its tag, and its last class or id.
-_SUBJECT = re.compile(
+_SUBJECT = lazy_regex(
     rf"(?:.*(?<!\\)[{SPACE}>+~])?((?:[-\w]|[^\x00-\x7f])*+)([.#](?:[-\w]|[^\x00-\x7f]|\\.)++)*+",
     re.ASCII | re.DOTALL,
 )
-_NEVER = re.compile(r"::|:(?:hover|focus|active|before|after|visited|target|first-l|-)")
+_NEVER = lazy_regex(r"::|:(?:hover|focus|active|before|after|visited|target|first-l|-)")
 # The same of all selectors of a list with its end; else, the rest of a list that has others.
-_SUBJECTS = re.compile(
+_SUBJECTS = lazy_regex(
     rf"((?:[-\w.#:]*+[{SPACE}>+~]++)*+([-\w]*+)([.#][-\w]++)*+[-\w:]*+)[{SPACE}]*+([,;])|([^;]*+);",
     re.ASCII,
 )
 # The first class or id, in a compound that a descendant or child combinator follows.
-_ANCESTOR = re.compile(
+_ANCESTOR = lazy_regex(
     rf"[^(\[\\+~.#]*+([.#][-\w]++)[^(\[\\+~>{SPACE}]*+(?:[{SPACE}]*+>|[{SPACE}]++(?![>+~]))",
     re.ASCII,
 )
-_GROUP = re.compile(r"(?<!\\)(?:\((?:[^()\\]|\\.)*+\)|\[(?:[^\[\]\\]|\\.)*+\])", re.DOTALL)
+_GROUP = lazy_regex(r"(?<!\\)(?:\((?:[^()\\]|\\.)*+\)|\[(?:[^\[\]\\]|\\.)*+\])", re.DOTALL)
 
 
 def index_rules(rules: Sequence[Rule]) -> dict[str, list[tuple[str, int]]]:

@@ -18,6 +18,7 @@ from urllib.parse import urldefrag, urljoin
 
 from newscrawl.css.media import media_applies
 from newscrawl.css.parser import Sheet, mask, parse_import, parse_sheet, unmask
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -43,28 +44,28 @@ _MAX_TAG_LENGTH = 4096
 _MAX_IMPORTS = 32
 # In bytes; imports come first in a sheet.
 _MAX_PRELUDE_LENGTH = 16384
-_OPENER = re.compile(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
-_PARAGRAPH = re.compile(rb"<[pP][\s>]")
+_OPENER = lazy_regex(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
+_PARAGRAPH = lazy_regex(rb"<[pP][\s>]")
 _CLOSERS = {
     b"!--": b"-->",
     b"script": b"</script",
     b"template": b"</template",
     b"style": b"</style",
 }
-_ATTRIBUTE = re.compile(
+_ATTRIBUTE = lazy_regex(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
 )
 # The inside of a tag whose first ">" is not quoted.
-_WHOLE_TAG = re.compile(
+_WHOLE_TAG = lazy_regex(
     rb"""(?:[\s/]*+[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^\s>]*+))?+)*+[\s/]*+"""
 )
 # In bytes; longer tags are not cached.
 _MAX_CACHED_TAG_LENGTH = 512
-_PRELUDE_RULE = re.compile(
+_PRELUDE_RULE = lazy_regex(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
 # A URL for which only the scheme and host of the base matter.
-_ROOTED = re.compile(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
+_ROOTED = lazy_regex(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
 _TEXT_CSS = frozenset({"", "text/css"})
 
 

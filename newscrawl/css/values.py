@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.css.media import HEIGHT, WIDTH
 from newscrawl.css.parser import end_of_arguments, unescape
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -99,7 +100,7 @@ def parse_value(name: str, text: str) -> tuple[tuple[str, Value], ...]:
     return () if value is None else ((name, value),)
 
 
-_DIMENSION = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)")
+_DIMENSION = lazy_regex(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)")
 
 
 def parse_font_size(text: str) -> FontSize | None:
@@ -148,7 +149,7 @@ def relative_weight(weight: str, parent: float) -> float:
     return 400.0 if parent < 750 else 700.0
 
 
-_FAMILY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"',]+?))\s*(?:,|\Z)""")
+_FAMILY = lazy_regex(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"',]+?))\s*(?:,|\Z)""")
 
 
 def parse_families(text: str) -> tuple[str, ...] | None:
@@ -164,7 +165,7 @@ def parse_families(text: str) -> tuple[str, ...] | None:
     return tuple(names) or None
 
 
-_BEFORE_SIZE = re.compile(
+_BEFORE_SIZE = lazy_regex(
     r"normal|italic|oblique|small-caps|(?:ultra-|extra-|semi-)?(?:condensed|expanded)"
 )
 
@@ -189,12 +190,12 @@ def _parse_font(text: str) -> tuple[tuple[str, Value], ...]:
 
 
 # The size, and the families after an optional line height.
-_FONT_REST = re.compile(
+_FONT_REST = lazy_regex(
     r"([\w-]+\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)|[^\s/(]++)"
     r"(?:\s*+/\s*+(?:[\w-]+\([^()]*+\)|[^\s(]++)|(?=\s))(.++)",
     re.DOTALL,
 )
-_DISPLAY = re.compile(r"[a-z-]+(?: [a-z-]+)?")
+_DISPLAY = lazy_regex(r"[a-z-]+(?: [a-z-]+)?")
 
 
 def _parse_display(text: str) -> bool | None:
@@ -214,11 +215,11 @@ _NAMED = {
     "blue": "#0000ff", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0",
     "navy": "#000080", "yellow": "#ffff00", "maroon": "#800000", "teal": "#008080",
 }  # fmt: skip
-_HEX = re.compile(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
-_RGB_OR_HSL = re.compile(
+_HEX = lazy_regex(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
+_RGB_OR_HSL = lazy_regex(
     r"(rgb|hsl)a?\(\s*([\d.]+)(?:deg|%)?[\s,]+([\d.]+)%?[\s,]+([\d.]+)(%?)(?:\s*[,/]\s*([\d.]+)(%?))?\s*\)"
 )
-_COLOR_FUNCTION = re.compile(
+_COLOR_FUNCTION = lazy_regex(
     r"(?:hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|contrast-color)\(.+\)"
 )
 
@@ -266,7 +267,7 @@ _PARSERS: dict[str, Callable[[str], Value | None]] = {
     "visibility": _parse_visibility,
 }
 
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     r"\s*(?:([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)|((?:-webkit-)?[a-z]*)\(|([-+*/,)]))"
 )
 
@@ -436,4 +437,4 @@ class Variables:
         return "".join((*pieces, text[position:])).strip() if pieces else text
 
 
-_REFERENCE = re.compile(r"(?<![\w-])[vV][aA][rR]\(")
+_REFERENCE = lazy_regex(r"(?<![\w-])[vV][aA][rR]\(")

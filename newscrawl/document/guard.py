@@ -6,10 +6,13 @@ more than a minute. Long tags are common (JSON in one attribute), so attributes 
 
 from __future__ import annotations
 
-import re
-from functools import cache
+from typing import TYPE_CHECKING
 
 from newscrawl.document.html_tables import RAWTEXT, RCDATA
+from newscrawl.patterns import lazy_regex
+
+if TYPE_CHECKING:
+    import re
 
 MAX_ATTRIBUTES = 256
 """Attributes that a tag may keep; tags of news pages have up to 60."""
@@ -31,21 +34,16 @@ _PLAIN_TEXT = rb"<(?i:plaintext)[%b/>](?s:.*+)" % _SPACE
 _TOKEN = b"(?:%b)" % b"|".join([_RAW_TEXT, _PLAIN_TEXT, _TAG, _COMMENT, rb"<(?![a-zA-Z]|!--)"])
 _MAX_HARMLESS = 512
 # Fails at the first tag with more attributes than are parsed in milliseconds.
-_HARMLESS = rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_HARMLESS) + rb"[^<]*+)*+"
-_ANY_TOKEN = _TOKEN.replace(b"%s", b"")
-_OPEN_TAG = _TAG.replace(b"%s", b"")
-_ATTRIBUTE = _ONE
+_HARMLESS = lazy_regex(rb"[^<]*+(?:" + _TOKEN.replace(b"%s", b"%d" % _MAX_HARMLESS) + rb"[^<]*+)*+")
+_ANY_TOKEN = lazy_regex(_TOKEN.replace(b"%s", b""))
+_OPEN_TAG = lazy_regex(_TAG.replace(b"%s", b""))
+_ATTRIBUTE = lazy_regex(_ONE)
 
 # Sampling before the exact count: one stride in _EVERY is read.
 _STRIDE = 4096
 _EVERY = 4
 _MAX_EQUALS = 4096
 _DELIMITERS = b">\"{',"
-
-
-@cache
-def _pattern(source: bytes) -> re.Pattern[bytes]:
-    return re.compile(source)  # takes milliseconds, for pages that most sites do not have
 
 
 def drop_surplus_attributes(html: bytes) -> bytes | None:
@@ -56,7 +54,7 @@ def drop_surplus_attributes(html: bytes) -> bytes | None:
     """
     if not _is_suspicious(html) or _is_harmless(html):
         return None
-    shortened = _pattern(_ANY_TOKEN).sub(_shorten, html)
+    shortened = _ANY_TOKEN.sub(_shorten, html)
     return None if len(shortened) == len(html) else shortened
 
 
@@ -80,7 +78,7 @@ def _is_suspicious(html: bytes) -> bool:
 
 def _is_harmless(html: bytes) -> bool:
     """Return whether no tag of *html* has more than :data:`_MAX_HARMLESS` attributes."""
-    match = _pattern(_HARMLESS).match(html)
+    match = _HARMLESS.match(html)
     return match is not None and match.end() == len(html)
 
 
@@ -88,8 +86,8 @@ def _shorten(token: re.Match[bytes]) -> bytes:
     whole = token[0]
     if len(whole) < 2 * MAX_ATTRIBUTES or not whole[1:2].isalpha():
         return whole
-    end = _pattern(_OPEN_TAG).match(whole).end()  # type: ignore[union-attr]  # tokens with a letter are tags
-    for count, attribute in enumerate(_pattern(_ATTRIBUTE).finditer(whole, 1, end)):
+    end = _OPEN_TAG.match(whole).end()  # type: ignore[union-attr]  # tokens with a letter are tags
+    for count, attribute in enumerate(_ATTRIBUTE.finditer(whole, 1, end)):
         if count == MAX_ATTRIBUTES:  # the first match is the tag's name
             return whole[: attribute.end()] + b">" + whole[end:]
     return whole

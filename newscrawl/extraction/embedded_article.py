@@ -19,6 +19,7 @@ from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.extraction.script_data import expanded, nested_values, script_values, written_texts
+from newscrawl.patterns import lazy_regex
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
@@ -59,30 +60,30 @@ _TEXT_KEYS = (
     "components", "elements", "attributes", "attrs", "props", "model", "fields", "document", "json", "root",
     "childNodes", "textData",
 )  # fmt: skip
-_NO_TEXT = re.compile(
+_NO_TEXT = lazy_regex(
     r"^(?:.*(?:image|img|photo|picture|video|gallery|embed|iframe|related|teaser|advert|promo|newsletter"
     r"|caption|interstitial|script|(?<!un)style|figure|player|divider).*|ads?|aside|media)$",
     re.IGNORECASE,
 )
-_OTHER_STORIES = re.compile(
+_OTHER_STORIES = lazy_regex(
     r"descri|excerpt|summary|abstract|standfirst|synopsis|comment|repl(?:y|ies)|related|recommend|trending|most_?(?:read|popular)|teaser|biograph|footer|menu"
     r"|navigation|legal|privacy|disclaimer|i18n|locale|translation|config|settings|newsletter|^bio$",
     re.IGNORECASE,
 )
-_TITLE_KEY = re.compile(r"title|headline|heading", re.IGNORECASE)
+_TITLE_KEY = lazy_regex(r"title|headline|heading", re.IGNORECASE)
 _ADDRESS_KEYS = frozenset(
     {"url", "slug", "link", "href", "path", "uri", "permalink", "canonical_url", "website_url"}
 )
-_ESCAPED_TAG = re.compile(r"&lt;/?[a-z]", re.IGNORECASE)
-_TAG = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
-_SEPARATOR = re.compile(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
-_SHORTCODE = re.compile(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
-_CODE = re.compile(r"[{}<>=;\\|]")
+_ESCAPED_TAG = lazy_regex(r"&lt;/?[a-z]", re.IGNORECASE)
+_TAG = lazy_regex(r"</?[a-z][^<>]*>", re.IGNORECASE)
+_SEPARATOR = lazy_regex(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
+_SHORTCODE = lazy_regex(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
+_CODE = lazy_regex(r"[{}<>=;\\|]")
 _MAX_WORD = 100
 _BASE64_SIGNS = str.maketrans("", "", "+/=_-")
 _MAX_CODE_SHARE = 0.02
 # Text that is never escaped in JSON.
-_UNESCAPED = re.compile(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
+_UNESCAPED = lazy_regex(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u2026]+)*")
 
 
 def find_embedded_article(

@@ -8,13 +8,13 @@ properties of components.
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from newscrawl.fields import Name, join_surrogates, parse_json_ld, read_literal
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 _MAX_SCRIPT = 4_000_000
 _MAX_LITERALS = 60  # of a script
 _DECODER = json.JSONDecoder(strict=False)
-_LITERAL = re.compile(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
-_STRING = re.compile(r"[=(,+\[]\s*+(?=[\"'`])")
+_LITERAL = lazy_regex(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
+_STRING = lazy_regex(r"[=(,+\[]\s*+(?=[\"'`])")
 _MAX_STRINGS = 400
 _MIN_STRING = 20
 _WRITERS = ("document.write", ".innerHTML", "insertAdjacentHTML", ".textContent", ".innerText")
-_FUNCTION = re.compile(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
-_ARGUMENTS = re.compile(r"[\s;}]*+\)?+\s*+(?=\()")
+_FUNCTION = lazy_regex(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
+_ARGUMENTS = lazy_regex(r"[\s;}]*+\)?+\s*+(?=\()")
 _ANGULAR_MARKS = {"q": '"', "s": "'", "l": "<", "g": ">", "a": "&"}
-_ANGULAR = re.compile("&([qslga]);")
+_ANGULAR = lazy_regex("&([qslga]);")
 _STREAM = "__next_f"
-_STREAM_PUSH = re.compile(r"\.push\(\s*(?=\[)")
-_STREAM_ROW = re.compile(rb"([0-9a-f]+):(?:T([0-9a-f]+),)?")
-_STREAM_REFERENCE = re.compile(r'"\$([0-9a-f]+)"')
+_STREAM_PUSH = lazy_regex(r"\.push\(\s*(?=\[)")
+_STREAM_ROW = lazy_regex(rb"([0-9a-f]+):(?:T([0-9a-f]+),)?")
+_STREAM_REFERENCE = lazy_regex(r'"\$([0-9a-f]+)"')
 
 
 def script_values(document: Document, wanted: Iterable[str], min_chars: float) -> Iterator[Any]:

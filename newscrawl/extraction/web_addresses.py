@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urljoin, urlsplit
 
+from newscrawl.patterns import lazy_regex
 from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ MAX_URL = 2000
 _MAX_ALT = 500
 _MAX_SOURCES = 20_000  # of a ``srcset``
 # Not in URLs (https://url.spec.whatwg.org/#url-code-points), or special in Markdown.
-_UNSAFE = r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\u00a1-\U0010fffd-]"""
+_UNSAFE = lazy_regex(r"""[^!#$%&*+,./0-9:;=?@A-Z_a-z~\u00a1-\U0010fffd-]""")
 # Most links; resolving them takes ten times as long.
 _PLAIN_URL = re.compile(r"https?://[a-z0-9.-]*[a-z0-9](?:/[!#$%&+,./0-9:;=?@A-Z_a-z~-]*)?")
 _HOST = re.compile(r"[\w.-]+")
@@ -28,11 +29,6 @@ _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u202d\u202e]")
 _IMAGE_ATTRIBUTES = ("data-src", "data-original", "data-lazy-src", "src")
 PLAYER_TAGS = ("iframe", "video", "audio")
 """Tags of embedded players."""
-
-
-@cache
-def _unsafe() -> re.Pattern[str]:
-    return re.compile(_UNSAFE)  # takes milliseconds, for formats that are rarely requested
 
 
 def web_url(value: str | None, base: str | None) -> str | None:
@@ -55,7 +51,7 @@ def web_url(value: str | None, base: str | None) -> str | None:
         return None
     if not is_web or len(url) > MAX_URL:
         return None
-    return _unsafe().sub(lambda match: quote(match[0], safe="", errors="replace"), url)
+    return _UNSAFE.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
 
 
 def _is_host(parts: SplitResult) -> bool:

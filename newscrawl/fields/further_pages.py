@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from newscrawl.document.document import rows_between
+from newscrawl.patterns import lazy_regex
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -28,38 +29,38 @@ _TEXTS_AFTER: Final = 80
 _MAX_LABEL: Final = 40
 
 # Parameters that number pictures, comments and list pages.
-_OTHER: Final = re.compile(
+_OTHER: Final = lazy_regex(
     r"(?:c|comments?|replies|reply)[-_]?(?:page|p)?|(?:image|img|photo|foto|pic|picture|slide|bild|galler[yi]|galerie"
     r"|diapo|video|ad|v|ver|lang|id)\w*",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\d{1,2}")
-_LABEL_NUMBER: Final = re.compile(r"\d+")
-_NUMBERED_PATH: Final = re.compile(
+_NUMBER: Final = lazy_regex(r"\d{1,2}")
+_LABEL_NUMBER: Final = lazy_regex(r"\d+")
+_NUMBERED_PATH: Final = lazy_regex(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
 )
-_NAME_END: Final = re.compile(r"(?:[-_,.][a-z]{0,8}[-_=]?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE)
+_NAME_END: Final = lazy_regex(r"(?:[-_,.][a-z]{0,8}[-_=]?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE)
 _MIN_STEM: Final = 4
 _ABSOLUTE: Final = ("/", "#", "https:", "http:")
-_ELSEWHERE: Final = re.compile(r"\s*(?:[/#]|[a-z][a-z\d+.-]*:)", re.IGNORECASE)
+_ELSEWHERE: Final = lazy_regex(r"\s*(?:[/#]|[a-z][a-z\d+.-]*:)", re.IGNORECASE)
 """Start of an address that does not depend on the path of the page, or does not leave the page."""
-_LAST_WORD: Final = re.compile(r"[-_/,.]([^\W\d_]{1,8})$")
-_OTHER_WORD: Final = re.compile(
+_LAST_WORD: Final = lazy_regex(r"[-_/,.]([^\W\d_]{1,8})$")
+_OTHER_WORD: Final = lazy_regex(
     r"comments?|image|photo|foto|slide|bild|gallery|galerie", re.IGNORECASE
 )
-_WHOLE_VALUE: Final = re.compile(
+_WHOLE_VALUE: Final = lazy_regex(
     r"all|alle|alles|full|fulltext|whole|complete|komplett\w*|single\w*|one-?page|tout|todo|print",
     re.IGNORECASE,
 )
-_WHOLE_PATH: Final = re.compile(
+_WHOLE_PATH: Final = lazy_regex(
     r"/(?:all|full|single(?:-?page)?|one-?page|complete|komplett(?:ansicht)?|view-?all|seite-alles|print)$",
     re.IGNORECASE,
 )
-_NEXT_NAME: Final = re.compile(
+_NEXT_NAME: Final = lazy_regex(
     r"(?:^|[\s_-])(?:next|forward)(?:$|[\s_-])|(?<![a-z])nextpage", re.IGNORECASE
 )
-_NEXT_LABEL: Final = re.compile(
+_NEXT_LABEL: Final = lazy_regex(
     r"[»›→>▶⟩→]+|.{0,20}\b(?:next|continued?|weiter\w*|n[äa]chste|suivante?|suite|siguiente|pr[óo]xima|seguinte|successiva"
     r"|avanti|volgende|nästa|neste|næste|seuraava|nast[ęe]pna|další|ďalšia|következő|următoarea|sonraki|επόμενη|следующая"
     r"|далее|наступна)\b.{0,20}|.{0,10}(?:次|下一|다음|التالي|הבא|بعدی|अगला|ถัดไป).{0,10}",

@@ -109,7 +109,6 @@ def tune_garbage_collector() -> None:
     Pages are mostly freed by reference counts, but with the default thresholds the search for
     cycles takes a quarter of the time of extraction.
     """
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 10)
 

@@ -10,7 +10,6 @@ from lxml import html
 from newscrawl.document.guard import (
     _OPEN_TAG,
     MAX_ATTRIBUTES,
-    _pattern,
     drop_surplus_attributes,
 )
 from newscrawl.lab.corpora.corpus import load_corpus
@@ -53,7 +52,7 @@ def test_reads_a_value_without_closing_quote_to_the_end_of_the_page(quote: bytes
 @example(b"a = b c=/d>")
 def test_tags_end_where_the_parser_ends_them(rest: bytes) -> None:
     page = b"<i " + rest
-    end = _pattern(_OPEN_TAG).match(page).end()  # type: ignore[union-attr]  # any such bytes
+    end = _OPEN_TAG.match(page).end()  # type: ignore[union-attr]  # any such bytes
     element = html.document_fromstring(b"<p>x</p>" + page).find(".//i")
     text = page[end:].decode() or None
     if element is not None:  # the tag ends before the page

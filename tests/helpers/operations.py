@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from newscrawl.patterns import CJKPattern, LazyPattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
@@ -263,7 +265,7 @@ def count_operations(*modules: ModuleType) -> Iterator[Operations]:
                     _wrap_methods(patch, value, wrap)
                 elif isinstance(value, dict) and not name.startswith("__"):
                     for key, inner in list(value.items()):
-                        if isinstance(inner, re.Pattern):
+                        if compiled_pattern(inner):
                             patch.setitem(value, key, wrap(inner))
                 elif _countable(value):
                     patch.setattr(module, name, wrap(value))
@@ -293,16 +295,26 @@ def _checked(found: re.Match[Any] | None, start: int, end: int) -> re.Match[Any]
     return found
 
 
+def compiled_pattern(value: Any) -> re.Pattern[Any] | None:
+    """Return the pattern that *value* is or compiles; None if it is something else."""
+    if isinstance(value, CJKPattern):
+        value = value.whole
+    if isinstance(value, LazyPattern):
+        value = re.compile(*value.arguments)
+    return value if isinstance(value, re.Pattern) else None
+
+
 def _countable(value: Any) -> bool:
     own = getattr(value, "__module__", "") or ""
-    return isinstance(value, re.Pattern) or (
+    return compiled_pattern(value) is not None or (
         own.startswith("newscrawl") and (inspect.isfunction(value) or hasattr(value, "cache_clear"))
     )
 
 
 def _wrapped(operations: Operations, value: Any) -> Any:
-    if isinstance(value, re.Pattern):
-        return CountingPattern(value, operations)
+    if pattern := compiled_pattern(value):
+        counting = CountingPattern(pattern, operations)
+        return (lambda _: counting) if isinstance(value, CJKPattern) else counting
     if hasattr(value, "cache_clear"):
         value = functools.lru_cache(value.cache_parameters()["maxsize"])(value.__wrapped__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +9,10 @@ from dateutil.relativedelta import relativedelta
 
 from newscrawl.fields.dates.times_of_day import clock_after, clock_before
 from newscrawl.fields.dates.vocabulary import PUNCTUATION, phrase
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Iterator, Sequence
     from datetime import datetime, time, tzinfo
 
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
     from newscrawl.items import Day
 
 _NUMBER = r"\d(?<![\d.,:/-]\d)\d{0,2}(?![\d:]|[.,/-]\d)"
-_ANY_NUMBER = re.compile(_NUMBER)
-_NUMBER_BEFORE_WORD = re.compile(rf"{_NUMBER}(?= ?[^\s{PUNCTUATION}])")
-_WORD = re.compile(rf"[^\s\d{PUNCTUATION}]+")
-_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
+_ANY_NUMBER = lazy_regex(_NUMBER)
+_NUMBER_BEFORE_WORD = lazy_regex(rf"{_NUMBER}(?= ?[^\s{PUNCTUATION}])")
+_WORD = lazy_regex(rf"[^\s\d{PUNCTUATION}]+")
+_SPACELESS = lazy_regex("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
 # Maximum characters of a phrase before or after the number.
 _MAX_PHRASE = 32
 # "Today" also occurs in names and sentences: without a time next to it, few other words may follow.
 _MAX_OTHER_WORDS = 1
 _MAX_NAME_WORDS = 3
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_regex(r"\d")
 # "Published on Monday at 2:30 pm", but no opening hours.
 _MAX_WORDS_AT_WEEKDAY = 5
-_ONE_CLOCK = re.compile(r"\D*\d\d?[:.h時时點点시] ?\d\d\D*")
-_LARGER_UNIT = re.compile(r"(?<!\d)(\d{1,3}) ([^\W\d]{1,12}),?(?: and)? $")
+_ONE_CLOCK = lazy_regex(r"\D*\d\d?[:.h時时點点시] ?\d\d\D*")
+_LARGER_UNIT = lazy_regex(r"(?<!\d)(\d{1,3}) ([^\W\d]{1,12}),?(?: and)? $")
 _EXACT_UNITS = frozenset({"second", "minute", "hour"})
 
 
@@ -125,7 +126,7 @@ def _phrases(after: str, words: Vocabulary) -> list[Ago]:
 
 def _is_word_end(text: str, end: int) -> bool:
     rest = text[end : end + 1]
-    return not rest.isalpha() or _SPACELESS.match(rest) is not None
+    return not rest.isalpha() or (rest >= "\u0e00" and _SPACELESS.match(rest) is not None)
 
 
 def _named_days(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, time, timedelta, timezone, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +9,11 @@ from dateutil import tz
 
 from newscrawl.fields.dates.vocabulary import phrase
 from newscrawl.fields.metadata.structured_date import ZONE_HOURS
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
+    import re
+
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
 
@@ -27,15 +29,15 @@ _CLOCK = (
     r"(?:\s?[:.h時时点點시]\s?(?P<m>[0-5]\d|\d(?=\s?[分분]))(?!\d|[./]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,9}+)?)?(?:\s?[分분])?"
     r"|(?P<full>\s?(?:[時时点點시h]|uhr)(?![^\W\d_]))|(?=\s?[^\W\d_]))"
 )
-_AFTER = re.compile(_GAP + _CLOCK)
-_BEFORE = re.compile(_CLOCK)
-_GAP_BEFORE = re.compile(r"[\s,|()·•/-]{0,4}(?:[^\s\d]{1,12}+[\s,.|()·•-]{0,3}+){0,3}+")
-_WORDS = re.compile(r"\s?((?:[^\s\d.,;:|()/_-]{1,14}\.?\s?){1,3})")  # with combining marks
-_WORD_END = re.compile(r"(?<=\S)(?=\s|$)|\.")
-_ZONE = re.compile(
+_AFTER = lazy_regex(_GAP + _CLOCK)
+_BEFORE = lazy_regex(_CLOCK)
+_GAP_BEFORE = lazy_regex(r"[\s,|()·•/-]{0,4}(?:[^\s\d]{1,12}+[\s,.|()·•-]{0,3}+){0,3}+")
+_WORDS = lazy_regex(r"\s?((?:[^\s\d.,;:|()/_-]{1,14}\.?\s?){1,3})")  # with combining marks
+_WORD_END = lazy_regex(r"(?<=\S)(?=\s|$)|\.")
+_ZONE = lazy_regex(
     r"[\s(]{0,2}(?:(?:gmt|utc)\s?)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\d)"
 )
-_ZONE_NAME = re.compile(r"[\s(]{0,2}([A-ZМСК]{1,5})\b")
+_ZONE_NAME = lazy_regex(r"[\s(]{0,2}([A-ZМСК]{1,5})\b")
 _MAX_BEFORE = 48
 
 

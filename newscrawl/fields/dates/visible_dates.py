@@ -7,7 +7,6 @@ the length of any text. ``benchmarks/dates.py`` compares the accuracy with datep
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -18,8 +17,10 @@ from newscrawl.fields.dates.date_tokens import DateToken, may_hold_month, read_t
 from newscrawl.fields.dates.relative_dates import has_relative_words, relative_dates, spoken_words
 from newscrawl.fields.dates.times_of_day import clock_after, clock_before
 from newscrawl.fields.dates.vocabulary import base_language, fold, number_order, vocabulary
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import time, tzinfo
 
@@ -27,19 +28,19 @@ if TYPE_CHECKING:
     from newscrawl.items import Day
 
 _MAX_AHEAD = timedelta(days=2)
-_DIGIT = re.compile(r"\d|[一二三四五六七八九十]日")
+_DIGIT = lazy_regex(r"\d|[一二三四五六七八九十]日")
 # Between two parts of a date.
 _MAX_TOKENS_BETWEEN = 6
 _MAX_CHARACTERS_BETWEEN = 14
 _DAY_UNITS = frozenset("日号號일")
 # Part of every numeric date.
-_NUMERIC_SEPARATOR = re.compile(r"\d\s?[./-]\s?\d")
+_NUMERIC_SEPARATOR = lazy_regex(r"\d\s?[./-]\s?\d")
 # The look-behinds follow the first digit, as patterns that begin with a digit are faster.
-_NUMERIC = re.compile(
+_NUMERIC = lazy_regex(
     r"(\d(?<![a-z\d]\d)(?<!\d[.,/:-]\d)\d{0,3})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{1,4})(?!\d|[./:-]\d)"
 )
 # Without a year, only if a time follows: "17.12. 10:30", "12/17(日) 10:30".
-_SHORT = re.compile(
+_SHORT = lazy_regex(
     r"(\d(?<![a-z\d]\d)(?<!\d[.,/:-]\d)\d?)([./])(\d{1,2})\2?(?:\(\D{1,4}\))?[,\s|-]{1,3}(?=\d{1,2}:\d\d(?!\d))"
 )
 
@@ -50,16 +51,16 @@ _ERA_NAME = rf"(?:{'|'.join(_ERAS)})"
 # Without an era, Han numerals, or a year of Taiwan: "二〇二六年五月十一日", "115年5月11日".
 _HAN = "[〇零一二三四五六七八九十]"
 _HAN_DIGITS = str.maketrans("〇零一二三四五六七八九", "00123456789")
-_ERA = re.compile(
+_ERA = lazy_regex(
     rf"(?:({_ERA_NAME})\s?(\d{{1,3}}|元|{_HAN}{{1,3}})|(\d{{4}})年?[(（]{_ERA_NAME}(?:\d{{1,3}}|元)年?[)）]"
     rf"|(?<!\d)(1\d\d|{_HAN}{{4}})(?=年))年?\s?(\d{{1,2}}|{_HAN}{{1,3}})月\s?(\d{{1,2}}|{_HAN}{{1,3}})日?"
 )
 # "Nov 24 10:15:00 2020": the year after a date without one, and its time.
-_YEAR_AFTER = re.compile(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!\d|[./:-]\d)")
+_YEAR_AFTER = lazy_regex(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!\d|[./:-]\d)")
 
 
 # Before "1.9.17", with nothing after it.
-_DATE_BEFORE = re.compile(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|от|pa)|[:|,·]) ?$")
+_DATE_BEFORE = lazy_regex(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|от|pa)|[:|,·]) ?$")
 
 
 # Days of an event or an issue: "12.-14. März", "del 28 de febrero al 3 de marzo", "3月12日～14日".
@@ -67,15 +68,15 @@ _TO = (
     r"(?:\s?[~〜至到]\s?|\s?から\s?|\s(?:to|through|till?|until|tot(?: en met)?|and|bis(?: zum)?|und|au|et|al|ao?|ate|y|e"
     r"|en|och|og|do|po|i|az|ja|ve|до|по|и|та|الی|حتی|و|تا|đen|hingga|sampai|dan|εωσ|με|και|&)\s)"
 )
-_RANGE = re.compile(rf"(?:{_TO}|\s?-\s?)(?:(?:the|el|le|il|den|o)\s)?")
-_RANGE_BEFORE = re.compile(
+_RANGE = lazy_regex(rf"(?:{_TO}|\s?-\s?)(?:(?:the|el|le|il|den|o)\s)?")
+_RANGE_BEFORE = lazy_regex(
     r"(?<![\w:./-])\d{1,2}(?:-|/|\. ?- ?|\.\d\d?\. ?- ?"
     rf"|(?:st|nd|rd|th|[.日일º])?(?:[./]\d\d?\.?)?{_TO})(?:(?:the|el|le|il|den)\s)?$"
     r"|(?:^|\b(?:from|vom|du|del?|dal|od|с|van|fra) )\d{1,2}\.? - $"
 )
 _NO_CLOCK = r"\d\d?(?![\d:時时点點시]|\.\d|\s?(?:h|uhr\b|[ap]\.?m))"
-_RANGE_AFTER_YEAR = re.compile(rf"(?:\s?[~〜至]\s?(?:\d\d?[./])?|-){_NO_CLOCK}")
-_RANGE_AFTER = re.compile(rf"(?:{_TO}(?:\d\d?[./])?|-| - (?!\d+ [^\W\d])){_NO_CLOCK}")
+_RANGE_AFTER_YEAR = lazy_regex(rf"(?:\s?[~〜至]\s?(?:\d\d?[./])?|-){_NO_CLOCK}")
+_RANGE_AFTER = lazy_regex(rf"(?:{_TO}(?:\d\d?[./])?|-| - (?!\d+ [^\W\d])){_NO_CLOCK}")
 _MAX_RANGE = 24
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from newscrawl.document.document import rows_between
+from newscrawl.patterns import lazy_regex
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _MIN_CONSENT_SHARE: Final = 0.5
 #: characters of text for each word about cookies and consent
 _CONSENT_DENSITY: Final = 200
 
-_CHALLENGE: Final = re.compile(
+_CHALLENGE: Final = lazy_regex(
     rb"_cf_chl_|cf-browser-verification|cf-challenge|challenge-form|cf-im-under-attack|cf-error-details"
     rb"|/cdn-cgi/challenge-platform/h/|captcha-delivery\.com|sec-if-cpt|sec-cpt|/_sec/cp_challenge|bm-verify"
     rb"|errors\.edgesuite\.net|px-captcha|captcha\.px-c(?:dn|loud)|_pxblock|_incapsula_resource|incapsula incident"
@@ -59,23 +60,23 @@ _CHALLENGE_HEADERS: Final = (
     "x-vercel-mitigated",
 )
 # Parts of bot checks that forms for comments and newsletters have, too.
-_CAPTCHA: Final = re.compile(rb"captcha|turnstile|arkoselabs|geetest|altcha", re.IGNORECASE)
+_CAPTCHA: Final = lazy_regex(rb"captcha|turnstile|arkoselabs|geetest|altcha", re.IGNORECASE)
 # A script that sets a cookie and loads the page again.
-_SETS_COOKIE: Final = re.compile(rb"document\.cookie\s*=")
-_LOADS_AGAIN: Final = re.compile(
+_SETS_COOKIE: Final = lazy_regex(rb"document\.cookie\s*=")
+_LOADS_AGAIN: Final = lazy_regex(
     rb"location\.(?:reload|replace|assign)\s*\(|location(?:\.href)?\s*=[^=]|\.submit\s*\("
 )
-_PASSWORD: Final = re.compile(
+_PASSWORD: Final = lazy_regex(
     rb"<input\b[^>]{0,500}?(?:type=[\"']?password|autocomplete=[\"']?(?:username|current-password))"
     rb"|<form\b[^>]{0,500}?action=[\"']?[^\"'>]{0,200}?(?:log-?in|sign-?in|/auth|/sso|/session)",
     re.IGNORECASE,
 )
-_CONSENT_NAME: Final = re.compile(
+_CONSENT_NAME: Final = lazy_regex(
     r"cookie|consent|onetrust|gdpr|dsgvo|rgpd|lgpd|privacy|didomi|usercentrics|sp_message|sourcepoint"
     r"|qc-cmp|truste|trustarc|cybot|klaro|iubenda|osano|borlabs|complianz|pur-?abo|(?:^|[\s_-])cmp",
     re.IGNORECASE,
 )
-_CONSENT_SCRIPT: Final = re.compile(
+_CONSENT_SCRIPT: Final = lazy_regex(
     rb"sourcepoint|sp-prod\.net|privacy-mgmt\.com|cookielaw\.org|onetrust|didomi|usercentrics|quantcast"
     rb"|consensu\.org|consentmanager|trustarc|cookiebot|iubenda|inmobi.{0,20}cmp|fundingchoices|[/.-]cmp[/.-]"
     rb"|[/.-]consent[/.-]",
@@ -93,16 +94,16 @@ _CONSENT: Final = (
     r"|henkilötie|tietosuoja|osobní(?:ch)? údaj|osobné údaje|személyes adat|adatvéd|date(?:lor)? personale|quyền riêng tư"
     r"|персональн|личных данных|προσωπικ[άώ]ν? δεδομέν|απόρρητ|конфиденц|隐私|隱私|プライバシー|개인정보|خصوصي"
 )
-_CONSENT_WORDS: Final = re.compile(f"{_COOKIES}|{_CONSENT}")
-_CONSENT_PART: Final = re.compile(
+_CONSENT_WORDS: Final = lazy_regex(f"{_COOKIES}|{_CONSENT}")
+_CONSENT_PART: Final = lazy_regex(
     r"(?:cookie-?)?(?:consent|wall)|cookies?|privacy-?(?:gate|wall|center)|myprivacy|gdpr|dsgvo|guce|cmp|pur"
 )
-_LOGIN_PART: Final = re.compile(
+_LOGIN_PART: Final = lazy_regex(
     r"log-?(?:in|on)|sign-?(?:in|up)|auth(?:enticate|entication|orize)?|sso|oauth2?|accounts?|register"
     r"|registration|subscribe|abo|paywall|anmeld(?:en|ung)|connexion|inloggen|logowanie|iniciar-sesion|accedi|entrar"
 )
-_TAG: Final = re.compile(rb"<style[^<]{0,5000}</style>|<[^<>]{0,5000}>", re.IGNORECASE)
-_APP_ROOT: Final = re.compile(
+_TAG: Final = lazy_regex(rb"<style[^<]{0,5000}</style>|<[^<>]{0,5000}>", re.IGNORECASE)
+_APP_ROOT: Final = lazy_regex(
     r"root|app|__next|__nuxt|___gatsby|svelte|main-?app|application|mount"
 )
 

@@ -20,6 +20,7 @@ from newscrawl.fields.kind.kind_features import (
     names_article,
 )
 from newscrawl.fields.kind.series import series_kind
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ _MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
 _MIN_UNDATED_PROBABILITY = 0.4
 _MAX_NOTICE = log1p(1000.0)
 # Titles and headings of pages in place of missing ones.
-_MISSING_PAGE = re.compile(
+_MISSING_PAGE = lazy_regex(
     r"(?:\W|error|fehler|erreur|errore|ошибка)*404(?!\d)|\W*(?:(?:sorry|oops|ups|hoppla)\W+)?(?:"
     r"(?:the |this |that )?(?:page|article|story) (?:was |is |could |can)?(?:not|n.t) (?:be )?(?:found|exist)|not found$"
     r"|(?:die |diese )?seite (?:wurde |konnte )?nicht (?:gefunden|verfügbar)|page (?:introuvable|non trouvée)"

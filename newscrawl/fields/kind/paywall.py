@@ -7,18 +7,18 @@ publishers also mark the paragraphs behind the paywall.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from newscrawl.document.repeats import prose
 from newscrawl.items import Evidence
+from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from newscrawl.document.document import Document
 
-_PROMPT = re.compile(
+_PROMPT = lazy_regex(
     r"(?:subscribe|register|log ?in|sign (?:in|up)|account|free trial)[^.]{0,30} to (?:continue|keep) "
     r"reading|to (?:read|continue reading) the (?:full|rest|whole)|to (?:unlock|access) (?:this|the full)"
     r"|(?:reserved|exclusive(?:ly)?|only|available) (?:for|to) (?:our )?(?:paid )?(?:subscribers|members)"

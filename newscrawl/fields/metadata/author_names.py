@@ -6,6 +6,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from newscrawl.patterns import CJKPattern, lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
@@ -45,20 +47,20 @@ _FOREIGN_BYLINE = (
     r"|(?:[Vv]on unser\w{1,2}|(?:[Pp]ar|[Dd]e) notre|[Pp]or nuestr[oa]|[Dd]al(?:la)? nostr[oa]|(?:[Vv]an|[Dd]oor) onze|[Bb]y our)"
     r"(?: [^\W\d_]+){1,3}?\s+(?=[^\W\d_a-zß-ÿ]\w+ [^\W\d_])"
 )
-BY = re.compile(f"(?i:{_BYLINE})|{_CHINESE_BYLINE}|{_FOREIGN_BYLINE}")
+BY = CJKPattern(f"(?i:{_BYLINE})|{_CHINESE_BYLINE}|{_FOREIGN_BYLINE}")
 """Start of a byline."""
 
-NAME_BEFORE = re.compile(
+NAME_BEFORE = CJKPattern(
     r"(?:(?:(?!사진|영상)\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\))?\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
 )
 """A byline that ends with its label: "김철수 기자"."""
 
-_NO_NAME = re.compile(
+_NO_NAME = lazy_regex(
     r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^(?!(?:[^\W\d_]\.){2,3}$)\S*\.\S+$|\.(?:com|org|net)\b",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"[^\W\d_]")
-_SEPARATOR = re.compile(
+_LETTER = lazy_regex(r"[^\W\d_]")
+_SEPARATOR = CJKPattern(
     r"\s*[;|•、،]\s*|(?<=[가-힣]),\s*(?=[가-힣]{2,4}(?:[\s,]|$))|(?<=[\u4e00-\u9fff]{2})，(?=[\u4e00-\u9fff]{2,4}(?:，|$))|\s{3,}|\s+/\s+|\s*[·](?=\s|[^\u4e00-\u9fff])\s*|(?<=[\u4e00-\u9fff])・(?=[\u4e00-\u9fff])"
     r"|,?\s+(?:and|und|et|og|och|en|ve|dan|và|ja|és|și|şi|oraz|та|και|و|और|एवं|และ|和|与|與|及|&)\s+|\s+ו-?(?=[א-ת]{2,}\s)"
     # not in first names: وليد
@@ -67,41 +69,41 @@ _SEPARATOR = re.compile(
     r"|,?\s+(?:y|e|i|и|й|і)\s+(?=\S+\s+\S)|,?\s+(?:a|ir|un|with|avec)\s+(?=[^\W\da-z][^\s,]*\s+[^\W\da-z])"
 )
 # The sign of an author, "Ada Meyer (am)", an address, a role, and "reporter" after a name.
-_SIGN = re.compile(
+_SIGN = CJKPattern(
     r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?"
     r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with) [^()]*|AP|AFP|Reuters)\)|\s?(?:[／/]\s?[\u4e00-\u9fff]{2,6}|\s[\u4e00-\u9fff]{2,3}(?:報導|报道|報道))"
     r"|\s(?:Staff|Senior|Special|Chief|Contributing)\s[\w ]{0,30}(?:Reporter|Editor|Writer|Correspondent))$"
 )
 # "Ada Meyer Political Reporter"
-_NAME_AND_ROLE = re.compile(
+_NAME_AND_ROLE = lazy_regex(
     r"(?!(?:Chief|Local|Our|Senior|Special|Staff|The) )([^\W\d_]\S* (?:(?:\S\.?|[a-z]{2,}) )*[^\W\d_]\S+)(?: [A-Z]\S*){1,3}"
     r" (?:Reporter|Editor|Writer|Correspondent|Columnist)"
 )
-_PLACE = re.compile(
+_PLACE = lazy_regex(
     r"\s(?:in|aus|à|en)\s[^\W\d_a-z][\w.-]*(?:\s[^\W\d_a-z][\w.-]*)?(?=,?\s(?:and|und|et|y)\s|,)"
 )
 # What follows a name in a byline: a role, a newspaper, a place.
-_AFTER_NAME = re.compile(
+_AFTER_NAME = lazy_regex(
     r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/\s?(?=[a-z]{2,5}$|[A-ZÇÉÈİÖÜÑŞ]{2,20}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
 )
-CREDIT = re.compile(
+CREDIT = lazy_regex(
     r"(?:^|[\s,.;|/／・·–-]{1,4})(?i:photo(?:graph)?(?:s|y)?|pictures?|images?|video|fotos?|bild(?:er)?|beeld|kuvat?|zdjęci[ae]|kamera"
     r"|фото|φωτο\w{0,9}|fotoğraf|ảnh|gambar|صور|تصوير|צילום|사진|영상|写真|撮影|摄影|攝影|编辑|編輯|责编|editor|edit(?:ed|ing)"
     r"|(?:\w{1,12} )?(?:reviewed|checked)|(?:sponsor|power|host|present|translat|illustrat)ed)"
     r"\s{0,2}(?:[:：/／|｜]|(?<=\w)\s(?=(?:by|von|par|di|av|por)\s)|(?<=[^\x00-\u02ff])\s|(?<=[^\x00-\u02ff])$)"
 )
 """Start of a credit of others than the authors: "Photos by", "编辑：", after a name or alone."""
-_TOWN_BEFORE = re.compile(r"^\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\)|\s?(?=[가-힣]))")
-_QUOTES = re.compile(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
-_BRACKETS = re.compile(r"[(（\[【〔](.+)[)）\]】〕]\s*=?")
-AFTER_DATE = re.compile(
+_TOWN_BEFORE = CJKPattern(r"^\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\)|\s?(?=[가-힣]))")
+_QUOTES = lazy_regex(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
+_BRACKETS = lazy_regex(r"[(（\[【〔](.+)[)）\]】〕]\s*=?")
+AFTER_DATE = lazy_regex(
     r".{0,40}\d[^\W_]{0,20}+(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s[A-Z]{2,4}\b)?[.,]?\s+"
 )
 """A text up to its last number."""
 MAX_DATE = 40
 """Characters of a date before the label of a byline."""
 # Names of accounts, labels and roles without a name: "admin2", "Staff Reporter", "Your Name".
-_NOBODY = re.compile(
+_NOBODY = lazy_regex(
     r"(?:(?:our|your|author|the|an?|own|unknown|guest|staff|special|super|senior|site|web|wp|first|full)[\s_-])*"
     r"(?:(?:web|wp)?admin(?:istrator)?|web-?master|author|autor|auteur|unknown|anonym(?:ous)?|guest|user|root|name|staff"
     r"|reporter|correspondent|contributor|editor|writer|test|website|array|object object|true|false|null|none|undefined"
@@ -109,11 +111,11 @@ _NOBODY = re.compile(
     r"|sponsored|email)[\s_-]?\d{0,6}",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     r"(?:view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified)\b",
     re.IGNORECASE,
 )
-_ROLE = re.compile(
+_ROLE = lazy_regex(
     r"(?:reporter|editor|writer|correspondent|journalist|columnist|producer|contributor|photographer"
     r"|redakteur(?:in)?|korrespondent(?:in)?|journalist(?:in|e)|journaliste|rédact(?:eur|rice)|correspondante?"
     r"|envoyée? spéciale?|redactora?|periodista|corresponsal|giornalista|inviat[oa]|redattor[ei]|jornalista"
@@ -122,27 +124,27 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 # Beside the names of people.
-_ORGANIZATION = re.compile(
+_ORGANIZATION = lazy_regex(
     r"\b(?:(?:news(?:room)?|times|tribune|journal|magazine|media|network|gazette|herald|chronicle|report|digital|agency"
     r"|(?:associated|canadian) press)$|special to\b)",
     re.IGNORECASE,
 )
-_POSITION = re.compile(r"(?:head|director|ceo|president|editor|founder) of\b", re.IGNORECASE)
-_HAN = re.compile(r"[\u4e00-\u9fff]+")
+_POSITION = lazy_regex(r"(?:head|director|ceo|president|editor|founder) of\b", re.IGNORECASE)
+_HAN = CJKPattern(r"[\u4e00-\u9fff]+")
 _MAX_HAN = 5
 _PARTICLES = frozenset(
     "van von vom de der den des del della degli dei di da das do dos du la le los las el al ul ur ibn bin bint abu"  # noqa: SIM905
     " zu zum zur ter ten te het 't op y e i a af av bar ben ap san st of".split()
 )
 # The frequent surnames: other Chinese texts in the place of an author are links and labels.
-_CHINESE_NAME = re.compile(
+_CHINESE_NAME = CJKPattern(
     r"(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|令狐|皇甫|[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高梁郑鄭罗羅宋谢謝唐韩韓曹许許邓鄧"
     r"萧蕭冯馮曾程蔡彭潘袁于董余苏蘇叶葉吕呂魏蒋蔣田杜丁沈姜范范江傅钟鐘卢盧汪戴崔任陆陸廖姚方金邱丘夏谭譚韦韋贾賈邹鄒石熊孟秦阎閻薛侯雷白龙龍段"
     r"郝孔邵史毛常万萬顾顧赖賴武康贺賀严嚴尹钱錢施牛洪龚龔汤湯陶黎温溫莫易樊乔喬文安殷颜顏庄莊章鲁鲁倪庞龐邢俞翟蓝藍聂聶齐齊向申葛柴伍覃骆关關焦柳"
     r"欧歐祝纪紀尚毕畢耿芦左季管符辛苗詹曲靳祁路涂兰蘭甘裴梅童翁霍游阮尤岳柯牟滕谷舒卜成饶饒宁寧凌盛查单單冉鲍鮑华華包屈房喻解蒲卫衛简簡时時连連])"
     r"·?[\u4e00-\u9fff]{1,2}"
 )
-_KOREAN_NAME = re.compile(
+_KOREAN_NAME = CJKPattern(
     "[김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염추도소석선설마길][가-힣]{2}"
 )
 _MAX_LENGTH = 80
@@ -174,7 +176,7 @@ def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[
 def is_person(name: str) -> bool:
     """Return whether a visible text looks like a name: a few capitalized words and particles."""
     parts = name.split()
-    if _HAN.fullmatch(name):
+    if _HAN(name).fullmatch(name):
         return len(name) <= _MAX_HAN and name[-1] not in "摄攝图圖"
     return (
         1 <= len(parts) <= _MAX_PERSON_WORDS
@@ -196,14 +198,14 @@ def is_lower(word: str) -> bool:
 def may_be_name(name: str, language: str | None) -> bool:
     """Return whether *name* may be one in *language*, by its script: Chinese names have surnames."""
     chinese = language is not None and language.startswith("zh")
-    return not chinese or " " in name or _CHINESE_NAME.fullmatch(name) is not None
+    return not chinese or " " in name or _CHINESE_NAME(name).fullmatch(name) is not None
 
 
 def without_brackets(text: str) -> str:
     """Return *text* without the brackets around a byline: "（记者 王小明）"."""
     text = text.strip()
     inside = _BRACKETS.fullmatch(text)
-    is_byline = inside and (BY.match(inside[1]) or NAME_BEFORE.fullmatch(inside[1]))
+    is_byline = inside and (BY(text).match(inside[1]) or NAME_BEFORE(text).fullmatch(inside[1]))
     return inside[1] if inside and is_byline else text
 
 
@@ -216,7 +218,7 @@ def is_by(text: str) -> bool:
         text = text[dated.end() :]
     if len(text) > _MAX_BY:
         return False
-    label = BY.match(f"{text}: X")
+    label = BY(text).match(f"{text}: X")
     return label is not None and label.end() > len(text)
 
 
@@ -227,7 +229,7 @@ def is_joint(text: str) -> bool:
     if text.strip() in {",", "，", "،"}:
         return True
     text = f" {text.strip(',')} "
-    joint = _SEPARATOR.match(f"{text}X Y") if len(text) <= _MAX_JOINT + 2 else None
+    joint = _SEPARATOR(text).match(f"{text}X Y") if len(text) <= _MAX_JOINT + 2 else None
     return joint is not None and joint.end() == len(text)
 
 
@@ -241,19 +243,20 @@ def _names(text: str) -> Iterator[str]:
     if text[:1] == "[" and text[-1:] == "]":  # a list: "['Ada Meyer', 'Max Roth']"
         text = _QUOTES.sub("", text[1:-1])
     text = without_brackets(text)
-    is_byline = NAME_BEFORE.fullmatch(text) is not None
-    while byline := BY.match(text):
+    is_byline = NAME_BEFORE(text).fullmatch(text) is not None
+    while byline := BY(text).match(text):
         text, is_byline = text[byline.end() :], True
     if is_byline:
-        text = CREDIT.split(_PLACE.sub("", _TOWN_BEFORE.sub("", text.strip("= "))), maxsplit=1)[0]
+        text = _TOWN_BEFORE(text).sub("", text.strip("= "))
+        text = CREDIT.split(_PLACE.sub("", text), maxsplit=1)[0]
         name = _AFTER_NAME.split(text, maxsplit=1)[0]
         text = name if " " in name else text
         if named := _NAME_AND_ROLE.fullmatch(text):
             text = named[1]
-    for part in _SEPARATOR.split(text):
-        for listed in _split_at_commas(_SIGN.sub("", part.strip())):
+    for part in _SEPARATOR(text).split(text):
+        for listed in _split_at_commas(_SIGN(text).sub("", part.strip())):
             for name in _split_at_blanks(listed):
-                yield _SIGN.sub("", " ".join(name.strip(" ,;:-–—|»").rstrip(" /").split()))
+                yield _SIGN(text).sub("", " ".join(name.strip(" ,;:-–—|»").rstrip(" /").split()))
 
 
 def is_role(text: str) -> bool:
@@ -266,7 +269,9 @@ def is_role(text: str) -> bool:
 def _split_at_blanks(text: str) -> list[str]:
     """Return the Chinese or Korean names in *text*, which blanks separate."""
     names = text.split()
-    known = all(_CHINESE_NAME.fullmatch(name) or _KOREAN_NAME.fullmatch(name) for name in names)
+    known = all(
+        _CHINESE_NAME(name).fullmatch(name) or _KOREAN_NAME(name).fullmatch(name) for name in names
+    )
     return names if len(names) > 1 and known else [text]
 
 

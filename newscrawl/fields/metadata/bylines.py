@@ -29,6 +29,7 @@ from newscrawl.fields.metadata.author_names import (
 from newscrawl.fields.metadata.metadata import CONFIDENCE
 from newscrawl.fields.metadata.places import label_of
 from newscrawl.items import Evidence
+from newscrawl.patterns import CJKPattern, lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,36 +54,36 @@ _MAX_LEVELS = 4
 _MAX_GAP = 6
 # Characters of the sign of an agency, which is in lower case: "dpa".
 _MAX_SIGN = 5
-_DATE_PART = re.compile(
+_DATE_PART = CJKPattern(
     r"[|,·•]|\s[-–—]\s|(?<=[\u4e00-\u9fff가-힣])\s(?=\d)|\s(?=(?:on|am|vom|le|el|em|il|op|den)\s.{0,20}\d)"
 )
-_WORDS_BEFORE = re.compile(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
+_WORDS_BEFORE = lazy_regex(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 # "Analysis by Ada Meyer", "Müəllif: Aysel Əliyeva", in an element of an author.
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     r"[^:：|,]{2,25}[:：]\s*(?=\S)|(?:[^\W\d_]+\s){1,3}(?:[Bb]y|[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|av|af|[Oo]leh)\s+(?=[^\W\d_a-zß-ÿ])"
 )
-_BEFORE_LABEL = re.compile(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
+_BEFORE_LABEL = lazy_regex(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
 # In lower case: case-insensitive patterns are five times slower.
-_AUTHOR = re.compile(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
-_AUTHOR_ICON = re.compile(
+_AUTHOR = lazy_regex(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
+_AUTHOR_ICON = lazy_regex(
     r"\b(?:fa|bi|icon|glyphicon|ion|ti)-(?:[a-z-]{0,10}-)?(?:user|person|author)\b"
 )
 # Other parts of an author's box.
-_OTHER_PART = re.compile(
+_OTHER_PART = lazy_regex(
     r"bio|categor|desc|role|position|job(?![a-z])|date|time|social|share|twitter|follow|caption|comment|related"
 )
-_AUTHOR_PAGE = re.compile(
+_AUTHOR_PAGE = lazy_regex(
     r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter)[a-z]{0,3}(?:/|\.\w+\?|-)[^/?#]"
     r"|[?&]author="
 )
-_NO_PERSON = re.compile(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings|list|all)\b")
+_NO_PERSON = lazy_regex(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings|list|all)\b")
 # Pages of other people, too: the address must name the author.
-_PERSON_PAGE = re.compile(r"/(?:by|profile|team|user|producer)s?/(.+)")
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_PERSON_PAGE = lazy_regex(r"/(?:by|profile|team|user|producer)s?/(.+)")
+_WORD = lazy_regex(r"[^\W\d_]{2,}")
 # "By", which is part of names in other languages.
 _LOCAL_BY = {
-    language: re.compile(rf"^\s*(?i:{word})\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
+    language: lazy_regex(rf"^\s*(?i:{word})\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
     for language, word in {
         "af": "Deur", "ca": "Per", "fil": "Ni", "ga": "Le", "ro": "De", "sq": "Nga", "sw": "Na",
         "tl": "Ni", "vi": "Theo",
@@ -210,9 +211,11 @@ def _name(
     text = head if head and "@" in last else text
     text = _BEFORE_LABEL.sub("", text) if "：" in text else text
     text = without_brackets(_without_date(text, language))
-    is_label = BY.match(text) and _may_introduce(document, row)
+    is_label = BY(text).match(text) and _may_introduce(document, row)
     is_line = "|" in text or (len(text) <= _MAX_LINE and _may_introduce(document, row))
-    is_byline = after_by or is_label or NAME_BEFORE.fullmatch(text) or (is_line and _has_role(text))
+    is_byline = (
+        after_by or is_label or NAME_BEFORE(text).fullmatch(text) or (is_line and _has_role(text))
+    )
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
@@ -276,14 +279,14 @@ def _without_date(text: str, language: str | None) -> str:
         before = text[: dated.end()]  # no number of a headline
         if ":" in before or read_dates(before, language=language):
             text = text[dated.end() :]
-    parts = [part.strip() for part in _DATE_PART.split(text)]
+    parts = [part.strip() for part in _DATE_PART(text).split(text)]
     parts = [part for part in parts if part and not any(map(str.isdigit, part))]
     first = next((index for index, part in enumerate(parts) if _is_byline(part)), 0)
     return " | ".join(parts[first:]) or text
 
 
 def _is_byline(text: str) -> bool:
-    return BY.match(text) is not None or NAME_BEFORE.fullmatch(text) is not None
+    return BY(text).match(text) is not None or NAME_BEFORE(text).fullmatch(text) is not None
 
 
 def _is_elsewhere(document: Document, row: int) -> bool:

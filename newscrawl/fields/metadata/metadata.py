@@ -9,7 +9,6 @@ URL, each value with its source. :mod:`newscrawl.fields.titles.title` and
 from __future__ import annotations
 
 import html
-import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -54,6 +53,7 @@ from newscrawl.fields.metadata.structured_date import (
     parse_url_date,
 )
 from newscrawl.items import Evidence
+from newscrawl.patterns import CJKPattern, lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -132,15 +132,15 @@ _META = frozenset(
      *DESCRIPTION_META, *IMAGE_META, *SECTION_META, *SITE_META, *TAG_META,
      "article:content_tier", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
-_LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
-_INLINE = re.compile(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
-_DIGIT = re.compile(r"\d")
+_LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
+_INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
+_DIGIT = lazy_regex(r"\d")
 # A name with a claim: "Port Gazette – News for Fishers".
-_SLOGAN = re.compile(r"\s[–—|-]\s.*\s.*\s")
+_SLOGAN = lazy_regex(r"\s[–—|-]\s.*\s.*\s")
 # Telephone numbers, Chinese claims.
-_NO_NAME = re.compile(r"(?:\d\D{0,2}){7}|[\u4e00-\u9fff]{11}")
-_MODIFIED_MARK = re.compile(r"updat|modif|revis|edited")
-_PUBLICATION = re.compile(
+_NO_NAME = CJKPattern(r"(?:\d\D{0,2}){7}|[\u4e00-\u9fff]{11}")
+_MODIFIED_MARK = lazy_regex(r"updat|modif|revis|edited")
+_PUBLICATION = lazy_regex(
     r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
 )
 # Limits the cost of hostile pages; real ones stay far below.
@@ -303,7 +303,9 @@ class _Reader(StructuredData):
                 or is_account
                 or any(_SLOGAN.search(name) or is_host(name, url) for name in authors)
             )
-            if (site_names is not None and is_doubtful) or any(map(_NO_NAME.search, names)):
+            if (site_names is not None and is_doubtful) or any(
+                _NO_NAME(name).search(name) for name in names
+            ):
                 continue  # a byline may name the people
             if authors:
                 return authors, source

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from newscrawl.fields.metadata.structured_data import (
     stated_texts,
 )
 from newscrawl.items import Breadcrumb
+from newscrawl.patterns import lazy_regex
 from newscrawl.text import words
 
 if TYPE_CHECKING:
@@ -39,20 +39,20 @@ TAG_META = (
 SITE_META = ("og:site_name", "application-name", "dc.publisher", "dcterms.publisher")
 
 # Between the name of a site and its slogan, or the title of a page and the site.
-_PARTS = re.compile(r"\s+[|·•:»–—-]+\s+|:\s+")
+_PARTS = lazy_regex(r"\s+[|·•:»–—-]+\s+|:\s+")
 _SEPARATORS = (",", ";", "|", "、", "，", "،")
 # "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
-_MACHINE_TAG = re.compile(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
+_MACHINE_TAG = lazy_regex(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
 # Elements of links to tags, parents and sections, by one of their classes, with parts that these have.
 _MARKED = {
-    "tags": re.compile(
+    "tags": lazy_regex(
         r"(?:[a-z_-]*[-_])?(?:tags|tag[-_]?(?:list|links)|keywords)(?:[-_](?:list|links|items|container|wrapper))?"
         r"|(?:entry|post|article|story)[-_]?tag"
     ),
-    "breadcrumbs": re.compile(
+    "breadcrumbs": lazy_regex(
         r"[a-z_-]*bread-?crumbs?(?:[-_](?:list|nav|trail|container|wrapper))?"
     ),
-    "section": re.compile(
+    "section": lazy_regex(
         r"cat-links|(?:entry|post|article|story)[-_](?:category|categories|section|kicker)"
     ),
 }
@@ -62,7 +62,7 @@ _PARTS_OF_MARKS = {
     "section": ("cat-links", "categor", "section", "kicker"),
 }
 # Words before tags; the names of subjects also head menus, so only with a colon.
-_TAG_LABEL = re.compile(
+_TAG_LABEL = lazy_regex(
     r"(?:(?:tag(?:s|gar|i|ovi|y|it|ek)?|(?:article |post |story )tags|keywords?|schlag(?:worte|wörter)|stich(?:worte|wörter)"
     r"|mots[- ]clés|étiquettes|etiquetas|palabras clave|palavras-chave|parole chiave|etichette|trefwoorden|emneord"
     r"|stikord|nyckelord|avainsanat|asiasanat|słowa kluczowe|klíčová slova|štítky|címkék|kulcsszavak|oznake"
@@ -74,7 +74,7 @@ _TAG_LABEL = re.compile(
     r"|konular|темы?|теми|θέματα|נושאים|مواضيع|chủ đề|topik)\s*[:：])\s*"
 )
 # Pages of a tag.
-_TAG_PATH = re.compile(
+_TAG_PATH = lazy_regex(
     r"/(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
 )
 _HEADINGS = HEADINGS - {"h1"}

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from dateutil import parser as dateutil_parser
 from dateutil import tz
 
+from newscrawl.patterns import lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -33,29 +35,29 @@ ZONE_HOURS = {
 }  # fmt: skip
 """UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings."""
 
-_SLASHED = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}")
-_DOTTED = re.compile(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d")
+_SLASHED = lazy_regex(r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}")
+_DOTTED = lazy_regex(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
+_YEAR = lazy_regex(r"(?<!\d)(?:19|20)\d\d")
 # "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as in POSIX, one hour behind.
-_REMARK = re.compile(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
+_REMARK = lazy_regex(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
 _MAX_DAY_LENGTH = len("2026-11-22")
-_MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00)?(?![:.\d]))")  # ISO 8601, the end of a day
-_COMPACT = re.compile(r"(?:19|20)\d{12}", re.ASCII)
-_ZONE_ID = re.compile(r"\[?([A-Z][a-z]{2,9}/[A-Z][\w/+-]{2,30})\]?$")  # "Europe/Paris"
-_EPOCH = re.compile(r"\d{10}(?:\d{3})?")
+_MIDNIGHT = lazy_regex(r"(?<=[T ])24(?=:00(?::00)?(?![:.\d]))")  # ISO 8601, the end of a day
+_COMPACT = lazy_regex(r"(?:19|20)\d{12}", re.ASCII)
+_ZONE_ID = lazy_regex(r"\[?([A-Z][a-z]{2,9}/[A-Z][\w/+-]{2,30})\]?$")  # "Europe/Paris"
+_EPOCH = lazy_regex(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_URL_DAY = re.compile(
+_URL_DAY = lazy_regex(
     r"((?:19|20)(?<![0-9]..)\d\d)"
     r"(?:/(\d{1,2})/(\d{1,2})|-(\d{1,2})-(\d{1,2})|([01]\d)/?([0-3]\d)|/([01]\d)([0-3]\d)(?=/)|-([01]\d)/([0-3]\d)(?=/)"
     # A time may follow eight digits.
     rf"|/({'|'.join(_MONTHS)})[a-z]*/(\d{{1,2}}))(?:(?![0-9])|(?<=[0-9]{{8}})(?=[0-2][0-9][0-5][0-9]))",
     re.IGNORECASE,
 )
-_URL_DAY_FIRST = re.compile(
+_URL_DAY_FIRST = lazy_regex(
     r"(?<![0-9])(?<![0-9]-)(\d{1,2})-(\d{1,2})-((?:19|20)\d\d)(?![0-9-]|/\d)"
 )
 # RFC 2822, which many meta elements use: a fast path before dateutil.
-_RFC_2822 = re.compile(
+_RFC_2822 = lazy_regex(
     rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)?\d\d) "
     r"(\d\d:\d\d:\d\d) ([+-]\d\d[0-5]\d)",
     re.IGNORECASE | re.ASCII,
@@ -82,7 +84,7 @@ def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
 
 
 # Address of a page in an archive, whose date is that of the snapshot.
-_SNAPSHOT = re.compile(r"https?://[^?#]{4,120}/(?=https?:/)")
+_SNAPSHOT = lazy_regex(r"https?://[^?#]{4,120}/(?=https?:/)")
 
 
 def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
