@@ -15,7 +15,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.crawl.discovery.period import Period, archive_span
+from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
 from newscrawl.crawl.discovery.site_list import read_arguments
 from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
@@ -388,8 +388,12 @@ class SitelistSpider(Spider):
         elif target.role == "sitemap":
             plan.record_place(target, _place(plan, listed, listing["left_out"]))
         certain = listing["kind"] in ("feed", "news")
-        since = target.history.get("fetched_at")
+        before, since = plan.listed_count, target.history.get("fetched_at")
         entries = await self._add_articles(plan, response.url, listed, certain=certain, since=since)
+        if following := listing.get("next"):
+            place = _place(plan, listed, listing["left_out"])
+            if place == "newer" or _goes_on(plan, before, entries):
+                plan.add_next_feed(following)
         cut = limit if listing["left_out"].get("over_limit") else 0
         pause = Pause(listing.get("ttl", 0.0), frozenset(listing.get("skip_hours", ())))
         rolled_over = self.state.record_listing(
@@ -410,7 +414,9 @@ class SitelistSpider(Spider):
             self._record_failure(plan, target, page["barrier"], response.request)
             return None
         if target.role == "article":
-            if page["kind"] != "index" or page["barrier"]:
+            is_list = page["kind"] == "index" and not page["barrier"]
+            plan.record_kind(target, is_list=is_list)
+            if not is_list:
                 return self._accept(plan, target, response)
             self._drop_index(plan.site.key, response, page)
         # Only sections with article metadata: others may be an imprint or a privacy policy.
@@ -483,7 +489,7 @@ class SitelistSpider(Spider):
             entries = await self._add_articles(
                 plan, response.url, page["articles"], depth=depth, since=since
             )
-            if place in ("within", "undated") and plan.listed_count == before:
+            if place in ("within", "undated") and not _goes_on(plan, before, entries):
                 place = "older"
             plan.add_pages(target, page["next"], place)
         self.state.record_listing(plan, target, response, entries, depth=depth)
@@ -571,6 +577,7 @@ class SitelistSpider(Spider):
             skipped = plan.candidate_count + in_flight
             self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
             self.site_stats.count(site, "left_out_count/changed_later", plan.outside)
+            self.site_stats.count(site, "left_out_count/likely_list", plan.likely_lists)
             self.site_stats.count(site, "undated_count", plan.undated)
             if plan.undated:
                 self.logger.info(
@@ -584,6 +591,11 @@ class SitelistSpider(Spider):
 
 def _iso(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
+
+
+def _goes_on(plan: SitePlan, before: int, entries: ClassifiedEntries) -> bool:
+    """Return whether the next page may have other new articles, after *before* listed ones."""
+    return plan.listed_count > before and (plan.period != ANY_TIME or not entries.known)
 
 
 def _place(plan: SitePlan, articles: list[dict[str, Any]], left_out: dict[str, int]) -> Place:

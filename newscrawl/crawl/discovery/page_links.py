@@ -83,7 +83,7 @@ def read_page(
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
     - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
-    - ``feeds``: URLs; ``next``: URL of the next page of a list, for a period; ``left_out``: counts by
+    - ``feeds``: URLs; ``next``: URL of the next page of a list; ``left_out``: counts by
       reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
@@ -107,7 +107,7 @@ def read_page(
     wanted, has_articles = kind == "index" or not index_only, False
     has_period = options.get("since") or options.get("until")
     days_of = _teaser_days(document) if wanted and has_period else {}
-    following = _next_listings(document, url, base) if wanted and has_period else []
+    following = _next_listings(document, url, base) if wanted else []
     if wanted:
         for target, text in extract_links(document, base, limit, variants.kept, written):
             name = link_kind(target, text)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from newscrawl.crawl.discovery.link_classifier import date_in_url
+from newscrawl.crawl.discovery.link_classifier import date_in_url, may_be_article
 from newscrawl.crawl.discovery.listing_entries import date_timestamp
 from newscrawl.crawl.discovery.paging import ListingPages, SitemapSeries
 from newscrawl.crawl.discovery.period import ANY_TIME, Period
@@ -44,6 +44,8 @@ MIN_AFTER = 20
 """Articles changed after the period that are requested in any case."""
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
+MAX_LISTS = 5
+"""Lists among the pages of a directory without articles, after which no others are requested."""
 MIN_REDIRECTS = 2
 """Redirects to another host or scheme after which its addresses are requested there at once."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
@@ -136,6 +138,9 @@ class SitePlan:
         self._within = self._after = 0
         #: articles not requested, since they were changed after the period
         self.outside = 0
+        #: lists by directory, None if it has articles; candidates not requested, as likely lists
+        self._lists: dict[str, int | None] = {}
+        self.likely_lists = 0
         #: candidates without a date, if a period was asked for
         self.undated = 0
         #: sitemaps by their names without numbers, if a period with an end was asked for
@@ -216,6 +221,16 @@ class SitePlan:
                 self.not_due[source.role] -= 1
                 self._queue(source)
 
+    def record_kind(self, target: Target, *, is_list: bool) -> None:
+        """Record that the page of *target*, a candidate, is a list or an article."""
+        number = self._lists.get(directory := _directory(target), 0)
+        self._lists[directory] = number + 1 if is_list and number is not None else None
+
+    def _is_likely_list(self, target: Target) -> bool:
+        """Return whether *target* has no address of an article, in a directory of lists."""
+        is_among_lists = (self._lists.get(_directory(target)) or 0) >= MAX_LISTS
+        return is_among_lists and not target.certain and not may_be_article(target.url)
+
     def record_failure(self, target: Target, reason: str) -> None:
         """Record that *target* could not be fetched or read."""
         if target.key in self._pages:
@@ -286,6 +301,12 @@ class SitePlan:
         """Add a feed that a page links to."""
         self._add_source(Target("feed", url))
 
+    def add_next_feed(self, url: str) -> None:
+        """Add the next page of a feed, if there are too few candidates; it is not stored."""
+        feed = Target("feed", url)
+        if len(self._articles) < self._missing and self._mark_seen("feed", feed.key):
+            self._queue(feed)
+
     def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
         """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
         if depth > MAX_SITEMAP_DEPTH:
@@ -331,12 +352,10 @@ class SitePlan:
         self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
 
     def add_pages(self, target: Target, following: str | None, place: Place) -> None:
-        """Add the page of the listing *target* to read next, if a period was asked for.
+        """Add the page of the listing *target* to read next.
 
         *following*: URL of its next page; *place*: when its articles were published.
         """
-        if self.period == ANY_TIME:
-            return
         pages, number = self._pages.get(target.key, (None, 1))
         if pages is None and following and self.is_own_url(following):
             pages = ListingPages.of(following)
@@ -538,6 +557,9 @@ class SitePlan:
         if self._missing > 0:
             while self._articles and not self._section_precedes:
                 target = self._articles.pop()
+                if self._is_likely_list(target):
+                    self.likely_lists += 1
+                    continue
                 is_after = self.period.is_after(target.timestamp)
                 if not is_after or self._after < max(MIN_AFTER, self._within // 10):
                     self._after += is_after
@@ -606,6 +628,10 @@ class SitePlan:
 
 def _is_silent(reason: str) -> bool:
     return reason in NO_ANSWER or reason.startswith("http_5")
+
+
+def _directory(target: Target) -> str:
+    return urlsplit(target.url).path.rstrip("/").rpartition("/")[0]
 
 
 def _series_name(sitemap: Target) -> str:

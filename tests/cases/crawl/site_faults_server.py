@@ -252,6 +252,17 @@ def s42(i, base):
     status, headers, body = OK(story(ALL[i], date=DAYS[i]))
     return status, {**headers, "Content-Length": str(len(body) + 100)}, body[:-300] if i == 5 else body
 site(42, "own", "length too long; the last story is cut")(usual(P, lambda b: home(LINKS), tell=s42))
+@site(43, "own", "button that loads the second half, then that half again")
+def s43(path, q, h, base):
+    if path == "/": return OK(home(LINKS[:3]).replace("</main>", "<button data-next='/more?page=2'>More</button></main>"))
+    if path == "/more": return OK(home(LINKS[3:]).replace("</main>", f"<a rel=next href='/more?page={int(q[5:]) + 1}'>Older stories</a></main>"))
+    if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
+@site(44, "own", "feeds in pages: atom:link rel=next, next_url")
+def s44(path, q, h, base):
+    if path == "/": return OK(home([], FH + FH.replace("'/feed'", "'/feed.json'").replace("rss+xml", "feed+json")))
+    if path == "/feed": return OK(feed(base, P[1:3] if q else P[:1])[2].replace(b"<item>", b"<link xmlns='http://www.w3.org/2005/Atom' rel='next' href='/feed?paged=2'/><item>", 1), XML)
+    if path == "/feed.json": return OK(json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [{"id": p, "url": p} for p in (P[4:] if q else P[3:4])], **({} if q else {"next_url": f"{base}/feed.json?page=2"})}), "application/json")
+    if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):

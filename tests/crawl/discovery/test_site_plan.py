@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from newscrawl.crawl.discovery.period import Period
 from newscrawl.crawl.discovery.site_list import Site
-from newscrawl.crawl.discovery.site_plan import SitePlan
+from newscrawl.crawl.discovery.site_plan import MAX_LISTS, SitePlan
 from newscrawl.crawl.discovery.target import Budgets, Target
 from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.frontier.leases import FinishedRequest
@@ -173,6 +173,22 @@ def test_reads_sections_only_if_candidates_are_few():
     assert paths(fetch(site)) == ["/a", "/x/"]
     assert paths(fetch(site)) == ["/y/"]
     assert fetch(site) == []
+
+
+def test_skips_addresses_like_lists_in_a_directory_of_lists():
+    site = frontier()
+    fetch(site)
+    tags = [f"/tag/river-{number}" for number in range(20)]
+    others = ["/tag/2026/11/20/the-bridge-over-the-river-opens", "/author/anna"]
+    for path in (*tags, *others):
+        site.add_article(entry(path))
+    requested = []
+    for ticket, target in site.next_targets():
+        site.record_kind(target, is_list=True)
+        site.close(ticket)
+        requested.append(target)
+    assert paths(requested) == [*tags[:MAX_LISTS], *others]
+    assert site.likely_lists == len(tags) - MAX_LISTS
 
 
 def test_language_of_the_site_list_is_the_default():
