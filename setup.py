@@ -44,11 +44,11 @@ setup(
         "newscrawl_methods": ["lab = newscrawl.lab.paper_methods:VARIANTS"],
         "scrapy": ["settings = newscrawl.settings.base"],
         "scrapy.commands": [
-            "cluster = newscrawl.commands.cluster_command:ClusterCommand",
-            "extract = newscrawl.commands.extract_command:ExtractCommand",
-            "evaluate = newscrawl.commands.evaluate_command:EvaluateCommand",
-            "list = newscrawl.commands.list_command:ListCommand",
-            "train = newscrawl.commands.train_command:TrainCommand",
+            "cluster = newscrawl.commands:ClusterCommand",
+            "extract = newscrawl.commands:ExtractCommand",
+            "evaluate = newscrawl.commands:EvaluateCommand",
+            "list = newscrawl.commands:ListCommand",
+            "train = newscrawl.commands:TrainCommand",
         ],
     },
 )

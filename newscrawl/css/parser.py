@@ -12,17 +12,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from w3lib.encoding import read_bom
 
-from newscrawl.compiled import compiled, is_compiled
 from newscrawl.css.media import media_applies
 from newscrawl.document.encoding import whatwg_codec
 from newscrawl.patterns import lazy_regex
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FORMAT = 5
 """Version of :meth:`Sheet.to_plain`; sheets stored in another version are parsed again."""
@@ -51,9 +47,6 @@ _LITERAL = lazy_regex(
 )
 _MASKS = {"{": "\x01", "}": "\x02", ";": "\x03", "@": "\x04", ":": "\x05", ",": "\x06", "!": "\x07"}
 _MASK = str.maketrans(_MASKS)
-_BYTE_MASKS = bytes(range(256)).translate(
-    bytes.maketrans(*map(str.encode, map("".join, zip(*_MASKS.items(), strict=True))))
-)
 _UNMASK = str.maketrans({mask: char for char, mask in _MASKS.items()})
 _CONTROLS = lazy_regex(r"[\x01-\x07]")
 _TO_MASK = lazy_regex(r"[{};@:,!]")
@@ -110,16 +103,14 @@ class Sheet:
         """Approximate number of characters held in memory."""
         return sum(len(selectors) + len(block) for selectors, block in self.rules)
 
-    def add_rule(self, prelude: str, block: str, nested: bool) -> None:  # noqa: FBT001
-        """Add a style rule; of one with *nested* rules, only its own declarations."""
-        if nested:
-            block = _without_blocks(block)
+    def add_rule(self, prelude: str, block: str) -> None:
+        """Add a style rule if it may have relevant declarations; *block* has no inner blocks."""
         selectors = prelude.strip(SPACE)
         if selectors and ";" not in selectors and _HAS_RELEVANT.search(block):
             self.rules.append((selectors, block))
 
-    def add_at_rule(self, prelude: str, has_block: bool) -> bool:  # noqa: FBT001
-        """Add an import; return whether the rules in the block of an at-rule apply."""
+    def enters(self, prelude: str, *, has_block: bool) -> bool:
+        """Return whether the rules in the block of an at-rule apply; add an import."""
         if has_block:
             return _block_applies(prelude)
         name, condition = _AT_RULE.fullmatch(prelude).groups()  # type: ignore[union-attr]
@@ -225,39 +216,21 @@ def end_of_arguments(text: str, start: int) -> int:
 def parse_sheet(text: str) -> Sheet:
     """Return the rules of a style sheet that affect text, in time linear in its length."""
     sheet = Sheet()
-    scan_rules(without_controls(text.removeprefix("\ufeff")), sheet.add_rule, sheet.add_at_rule)
-    return sheet
-
-
-@compiled("newscrawl.css._sheet_rules", masks=_BYTE_MASKS)
-def scan_rules(
-    text: str,
-    add_rule: Callable[[str, str, bool], None],
-    add_at_rule: Callable[[str, bool], bool],
-) -> None:
-    """Call the functions with the rules and at-rules of *text*, masked.
-
-    ``add_rule(prelude, block, nested)`` gets the rules that may be relevant, and whether they have
-    inner blocks; ``add_at_rule(prelude, has_block)`` returns whether the block is to be entered.
-    """
-    text, position = mask(text), 0
+    text, position = mask(text.removeprefix("\ufeff")), 0
     while position < len(text):
         for item in _ITEM.finditer(text, position):  # the items adjoin
             prelude, block = item.group(3, 4)
             if block is None:
                 break
-            add_rule(prelude, block, False)  # noqa: FBT003
+            sheet.add_rule(prelude, block)
         position = item.end()
         if item[1] is not None:
-            if not add_at_rule(item[1], item[2] == "{") and item[2] == "{":
+            if not sheet.enters(item[1], has_block=item[2] == "{") and item[2] == "{":
                 position = _end_of_block(text, position)
         elif item[5] == "{":
             start, position = position, _end_of_block(text, position)
-            add_rule(prelude, text[start:position].removesuffix("}"), True)  # noqa: FBT003
-
-
-COMPILED = is_compiled(scan_rules)
-"""Whether the compiled scan is in use."""
+            sheet.add_rule(prelude, _without_blocks(text[start:position].removesuffix("}")))
+    return sheet
 
 
 def _end_of_block(text: str, start: int) -> int:

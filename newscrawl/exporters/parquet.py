@@ -6,10 +6,9 @@ first row group; a last column ``_other`` (JSON) has the values that do not fit 
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
-from datetime import date, datetime
-from decimal import Decimal
 from typing import IO, TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -79,8 +78,6 @@ GROUP_ROWS = 1000
 GROUP_BYTES = 32 * 2**20
 
 _CONVERSION_ERRORS = (pa.ArrowException, OverflowError, TypeError, ValueError)
-_LIST_VALUES = (str, bytes, bool, int, float, type(None))
-_SCALARS = (*_LIST_VALUES, date, Decimal)
 
 
 class _JsonEncoder(ScrapyJSONEncoder):
@@ -132,19 +129,16 @@ class ParquetItemExporter(BaseItemExporter):
                 "use one feed per item class (item_classes in FEEDS)"
             )
         values = self.get_serialized_fields(article_row(item) if is_article else item)
-        row = dict(values) if is_article else {name: column_value(value) for name, value in values}
-        self._add(row)
+        row = dict(values) if is_article else {name: _scalar(value) for name, value in values}
+        self._rows.append(row)
+        self._bytes += sum(len(value) for value in row.values() if isinstance(value, str))
+        if len(self._rows) >= self._group_rows or self._bytes >= self._group_bytes:
+            self._flush()
 
     def finish_exporting(self) -> None:
         """Write pending rows and the footer; an empty feed has the columns of articles."""
         self._flush()
         self._writer.close()
-
-    def _add(self, row: Row) -> None:
-        self._rows.append(row)
-        self._bytes += sum(len(value) for value in row.values() if isinstance(value, str | bytes))
-        if len(self._rows) >= self._group_rows or self._bytes >= self._group_bytes:
-            self._flush()
 
     def _flush(self) -> None:
         if self._writer is None:
@@ -157,7 +151,7 @@ class ParquetItemExporter(BaseItemExporter):
 
     def _schema(self) -> Any:
         if self._of_articles is False:
-            return inferred_schema(self._rows)
+            return _inferred_schema(self._rows)
         formats = (name for name in FORMAT_COLUMNS if any(name in row for row in self._rows))
         names = self.fields_to_export or (*ARTICLE_COLUMNS, *formats)
         types = ARTICLE_COLUMNS | FORMAT_COLUMNS
@@ -177,16 +171,15 @@ def article_row(article: Article) -> Row:
     return row
 
 
-def column_value(value: Any) -> Any:
-    """Return scalars and lists of scalars as they are, any other *value* as JSON."""
-    if isinstance(value, _SCALARS):
+def _scalar(value: Any) -> Any:
+    """Return numbers and truth values as they are, dates and bytes as text, nested values as JSON."""
+    if isinstance(value, str | int | float | None):
         return value
-    if isinstance(value, list | tuple | set) and all(isinstance(v, _LIST_VALUES) for v in value):
-        return list(value)
-    return _json(value)
+    text = _json(value)
+    return json.loads(text) if text.startswith('"') else text
 
 
-def inferred_schema(rows: Iterable[Row]) -> Any:
+def _inferred_schema(rows: Iterable[Row]) -> Any:
     """Return the schema of all fields in *rows*, with :data:`OTHER` as the last column."""
     columns: dict[str, list[Any]] = {}
     for row in rows:
@@ -203,20 +196,7 @@ def _inferred_type(values: list[Any]) -> Any:
         found = pa.array(values).type
     except _CONVERSION_ERRORS:
         return pa.string()
-    if pa.types.is_null(found) or not all(_same_kind(value, found) for value in values):
-        return pa.string()
-    if pa.types.is_list(found) and pa.types.is_null(found.value_type):
-        return pa.list_(pa.string())
-    return found
-
-
-def _same_kind(value: Any, column_type: Any) -> bool:
-    """Return False if pyarrow would convert *value* to another time: numbers, zones, lost times."""
-    if value is None or not pa.types.is_temporal(column_type):
-        return True
-    if isinstance(value, datetime) and pa.types.is_timestamp(column_type):
-        return (value.tzinfo is None) == (column_type.tz is None)
-    return type(value) is date and pa.types.is_date(column_type)
+    return pa.string() if pa.types.is_null(found) else found
 
 
 def to_table(rows: list[Row], schema: Any) -> Any:
@@ -234,13 +214,10 @@ def to_table(rows: list[Row], schema: Any) -> Any:
 def _column(field: Any, rows: list[Row], others: list[Row]) -> Any:
     values = [row.get(field.name) for row in rows]
     try:
-        is_temporal = pa.types.is_temporal(field.type)
-        if not is_temporal or all(_same_kind(value, field.type) for value in values):
-            return pa.array(values, field.type)
+        return pa.array(values, field.type)
     except _CONVERSION_ERRORS:
-        pass
-    fitting = [_fitting(value, field, other) for value, other in zip(values, others, strict=True)]
-    return pa.array(fitting, field.type)
+        pairs = zip(values, others, strict=True)
+        return pa.array([_fitting(value, field, other) for value, other in pairs], field.type)
 
 
 def _fitting(value: Any, field: Any, other: Row) -> Any:
@@ -249,11 +226,8 @@ def _fitting(value: Any, field: Any, other: Row) -> Any:
         return value.encode(errors="replace").decode()  # replaces lone surrogates
     try:
         pa.array([value], field.type)
-        fits = _same_kind(value, field.type)
     except _CONVERSION_ERRORS:
-        fits = False
-    if fits:
-        return value
-    logger.warning("%s does not fit the Parquet column %s", type(value).__name__, field.name)
-    other[field.name] = value
-    return None
+        logger.warning("%s does not fit the Parquet column %s", type(value).__name__, field.name)
+        other[field.name] = value
+        return None
+    return value

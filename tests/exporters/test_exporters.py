@@ -133,8 +133,8 @@ def test_infers_columns_of_other_items() -> None:
     rows = written([Quote("a"), Quote("b", 1.5, ["t"], {"k": [1]})]).read()
     assert rows.schema.field("price").type == pa.float64()
     assert rows.to_pylist() == [
-        {"text": "a", "price": None, "tags": [], "more": "{}", "_other": None},
-        {"text": "b", "price": 1.5, "tags": ["t"], "more": '{"k": [1]}', "_other": None},
+        {"text": "a", "price": None, "tags": "[]", "more": "{}", "_other": None},
+        {"text": "b", "price": 1.5, "tags": '["t"]', "more": '{"k": [1]}', "_other": None},
     ]
 
 

@@ -1,6 +1,6 @@
-"""Base class of the ``scrapy`` commands: subcommands of ``newscrawl`` with a project's settings.
+"""Commands that newscrawl adds to ``scrapy``: its own with a project's settings, and ``list``.
 
-``scrapy`` loads all commands at start, so the subcommand is imported when it is used.
+``scrapy`` loads all commands at start, so the subcommand of ``newscrawl`` is imported when it is used.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ import argparse
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
+from scrapy.addons import AddonManager
 from scrapy.commands import ScrapyCommand
+from scrapy.commands import list as scrapy_list
 
 from newscrawl.cli.main import COMMANDS, cli, run
 
@@ -63,6 +65,40 @@ class Subcommand(ScrapyCommand):
         """Run the subcommand with the settings of the project."""
         arguments = [*opts.tokens, *args]
         self.exitcode = run(self._command, arguments, f"scrapy {self.name}", self.settings)
+
+
+class ClusterCommand(Subcommand):
+    """``newscrawl cluster``."""
+
+    name = "cluster"
+
+
+class EvaluateCommand(Subcommand):
+    """``newscrawl evaluate``."""
+
+    name = "evaluate"
+
+
+class ExtractCommand(Subcommand):
+    """``newscrawl extract``."""
+
+    name = "extract"
+
+
+class TrainCommand(Subcommand):
+    """``newscrawl train``."""
+
+    name = "train"
+
+
+class ListCommand(scrapy_list.Command):
+    """Scrapy's command, which reads ``SPIDER_MODULES`` before the add-ons extend it (2.19)."""
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Print the names of the spiders, those of add-ons included."""
+        assert self.settings is not None  # noqa: S101  # set by Scrapy
+        AddonManager.load_pre_crawler_settings(self.settings)
+        super().run(args, opts)
 
 
 class _Collect(argparse.Action):

@@ -1,1 +1,0 @@
-"""Commands that newscrawl adds to ``scrapy``."""
