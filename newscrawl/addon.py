@@ -95,6 +95,8 @@ SAFE_SETTINGS = {
     "DOWNLOADER": "newscrawl.crawl.network.downloader.Downloader",
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": True,
+    # Pages for the workers until the next downloads arrive, which 5 MB, the default, are not.
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 20_000_000,
     "TELNETCONSOLE_ENABLED": False,
 }
 

@@ -45,6 +45,7 @@ class CompressionMiddleware(HttpCompressionMiddleware):
     def __init__(self, *, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)
         self._crawler = crawler
+        self._count = crawler.stats.inc_value
 
     async def process_response(  # type: ignore[override]  # a coroutine, without the argument spider
         self, request: Request, response: Response
@@ -103,10 +104,6 @@ class CompressionMiddleware(HttpCompressionMiddleware):
         retry.headers["Accept-Encoding"] = "identity"
         retry.meta[META] = True
         return retry
-
-    def _count(self, name: str, number: int = 1) -> None:
-        if self.stats:
-            self.stats.inc_value(name, number)
 
 
 def _decoded(response: Response, body: bytes, codings: list[str]) -> Response:

@@ -120,6 +120,8 @@ class SitelistSpider(Spider):
         self.emits_deleted = setting(settings, "NEWSCRAWL_DELETED")
         self.max_links = setting(settings, "NEWSCRAWL_PAGE_LINKS")
         self.traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
+        self.include = setting(settings, "NEWSCRAWL_INCLUDE")
+        self.exclude = setting(settings, "NEWSCRAWL_EXCLUDE")
         self.state = CrawlState.for_crawler(self.crawler)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
@@ -176,9 +178,7 @@ class SitelistSpider(Spider):
         return plan
 
     def _patterns_of(self, plan: SitePlan) -> UrlPatterns:
-        include = plan.site.include or setting(self.settings, "NEWSCRAWL_INCLUDE")
-        exclude = setting(self.settings, "NEWSCRAWL_EXCLUDE")
-        return UrlPatterns(include, [*plan.site.exclude, *exclude])
+        return UrlPatterns(plan.site.include or self.include, [*plan.site.exclude, *self.exclude])
 
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         if self.politeness:

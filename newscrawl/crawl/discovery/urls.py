@@ -84,6 +84,7 @@ class UrlPatterns:
         return not self.include or any(re.search(pattern, url) for pattern in self.include)
 
 
+@lru_cache(maxsize=256)  # several components of a crawl ask for it, page by page
 def site_key(url: str) -> str:
     """Return the host of *url* in lower case, with the port unless it is the default."""
     parts = urlsplit(url)
