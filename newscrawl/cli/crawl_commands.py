@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_options
-from newscrawl.cli.shared_options import parse_pairs, with_options, with_settings
+from newscrawl.cli.shared_options import check_folder, parse_pairs, with_options, with_settings
 from newscrawl.crawl.discovery.site_list import (
     Site,
     SitesError,
@@ -59,7 +59,11 @@ site_options = with_options(
 @site_options
 @content_filters
 @click.option(
-    "--report", "report_folder", metavar="FOLDER", help="write a report of the crawl to FOLDER"
+    "--report",
+    "report_folder",
+    metavar="FOLDER",
+    callback=check_folder,
+    help="write a report of the crawl to FOLDER",
 )
 @click.option(
     "--alarm-exit", is_flag=True, help="with --report: end with 4 or 5 while an alarm is open"
@@ -74,6 +78,8 @@ def crawl(settings: Settings, /, *, force: bool, **options: Any) -> int:
     .scrapy: a later crawl in the same folder emits new and updated articles only, and resumes an
     interrupted one.
     """
+    if options["alarm_exit"] and not options["report_folder"]:
+        raise click.UsageError("--alarm-exit needs --report")
     if force:
         settings.set("NEWSCRAWL_ALL_DUE", value=True, priority="cmdline")
     return crawl_sites(settings, SitelistSpider, **options)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from w3lib.encoding import resolve_encoding
 
 from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
@@ -22,15 +21,14 @@ from newscrawl.cli.page_sources import (
 )
 from newscrawl.cli.shared_options import (
     COUNT,
-    check_method,
-    complete_method,
     complete_part,
     default_settings,
+    page_options,
     progress,
     report,
     with_settings,
 )
-from newscrawl.defaults import DEFAULTS, NoSettings, setting
+from newscrawl.defaults import NoSettings, setting
 from newscrawl.items import Article
 from newscrawl.optional import require
 from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions, page_arguments
@@ -88,13 +86,7 @@ _MAX_WAITING: Final = 64 * 2**20
     help="worker processes; 0: extract in this process (default: NEWSCRAWL_WORKERS for several "
     "sources, otherwise 0)",
 )
-@click.option(
-    "--method",
-    default=DEFAULTS["NEWSCRAWL_METHOD"],
-    show_default=True,
-    shell_complete=complete_method,
-    help="extraction method",
-)
+@page_options
 @click.option(
     "--parts",
     metavar="LIST",
@@ -103,8 +95,6 @@ _MAX_WAITING: Final = 64 * 2**20
     shell_complete=complete_part,
     help=f"parts to include in the body, of {', '.join(PARTS)}",
 )
-@click.option("--url", help="URL of the page, if SOURCE is one file")
-@click.option("--encoding", help="charset of the pages (default: declared or detected)")
 @partial(with_settings, lazily=True)
 def command(
     settings: Settings | NoSettings,
@@ -128,8 +118,6 @@ def command(
     found = find_sources(sources)
     if url and (len(sources) > 1 or found.several or not found.files):
         raise click.UsageError("--url needs one file")
-    if encoding and not resolve_encoding(encoding):
-        raise click.UsageError(f"unknown encoding {encoding!r}")
     if found.archives:
         require("warcio", "warcio", "warc")
     form = form or format_of(output)
@@ -150,7 +138,6 @@ def command(
 def _read_options(
     settings: Settings | NoSettings, method: str, parts: str, form: str
 ) -> PipelineOptions:
-    check_method(method)
     try:
         body_parts: list[str] = sorted(parse_parts(parts.split(",")))
         options = PipelineOptions.read(settings)

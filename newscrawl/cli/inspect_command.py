@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 from scrapy import Request
-from w3lib.encoding import resolve_encoding
 
 from newscrawl.cli.crawl_process import send
 from newscrawl.cli.page_sources import SourceError, check_html, find_sources, read_page
-from newscrawl.cli.shared_options import check_method, suffix_of, with_settings
+from newscrawl.cli.shared_options import page_options, suffix_of, with_settings
 from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
 from newscrawl.document.encoding import header_charset
-from newscrawl.extraction.extract import DEFAULT_METHOD
 from newscrawl.inspection.inspect_page import inspect_page
 from newscrawl.items import PageItem
 
@@ -25,15 +23,7 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("page", metavar="PAGE")
 @click.option("-o", "--output", metavar="FILE", required=True, help="HTML file to write")
-@click.option("--url", help="URL of the page in a file")
-@click.option("--encoding", help="charset of the page (default: declared or detected)")
-@click.option(
-    "--method",
-    metavar="NAME",
-    default=DEFAULT_METHOD,
-    show_default=True,
-    help="extraction method",
-)
+@page_options
 @click.option("--no-assets", is_flag=True, help="do not load images and style sheets of the page")
 @with_settings
 def command(
@@ -52,9 +42,6 @@ def command(
     of the body, removed comments, rejected candidates and the separator node, each with its source,
     probability and reason.
     """
-    check_method(method)
-    if encoding and not resolve_encoding(encoding):
-        raise click.UsageError(f"unknown encoding {encoding!r}")
     suffix_of(output, (".htm", ".html"))
     try:
         source = _read(settings, page, url)

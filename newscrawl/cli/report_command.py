@@ -13,7 +13,7 @@ from scrapy import Request
 from newscrawl import clock
 from newscrawl.cli.crawl_process import send
 from newscrawl.cli.exit_codes import ALARM, DONE, UNREACHABLE
-from newscrawl.cli.shared_options import with_settings
+from newscrawl.cli.shared_options import check_folder, with_settings
 from newscrawl.defaults import setting
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
@@ -35,7 +35,14 @@ _SENT = ("site", "measure", "message", "before", "after", "p_value")
 
 @click.command(no_args_is_help=True)
 @click.argument("inputs", metavar="STATE|FEED...", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="folder for the report")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FOLDER",
+    required=True,
+    callback=check_folder,
+    help="folder for the report",
+)
 @click.option(
     "--alarm-webhook",
     envvar="NEWSCRAWL_ALARM_WEBHOOK",
@@ -52,8 +59,6 @@ def command(
     site changed, broke or went silent: exit code 4, and 5 if no site was reached. A state file
     remembers alarms: each is reported once, and once more when it is closed.
     """
-    if output.lower().endswith((".htm", ".html")):
-        raise click.UsageError(f"{output}: -o names a folder")
     try:
         crawls = read_crawls(inputs)
     except ReportError as error:

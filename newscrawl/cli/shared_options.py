@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import sys
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import click
+from w3lib.encoding import resolve_encoding
 
 from newscrawl.body.parts import PARTS
 from newscrawl.defaults import DEFAULTS, NoSettings, unknown_settings
@@ -36,10 +38,10 @@ def with_options(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def check_method(method: str) -> None:
-    """Raise ``click.UsageError`` for an unknown *method*."""
+def check_method(method: str) -> str:
+    """Return *method*; raise ``click.UsageError`` if it is unknown."""
     if method == DEFAULTS["NEWSCRAWL_METHOD"]:
-        return
+        return method
     # slow to import
     from newscrawl.extraction.methods import UnknownMethodError, get_method  # noqa: PLC0415
 
@@ -47,9 +49,10 @@ def check_method(method: str) -> None:
         get_method(method)
     except UnknownMethodError as error:
         raise click.UsageError(str(error)) from error
+    return method
 
 
-def complete_method(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def _complete_method(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """Return the methods that start with *incomplete*."""
     from newscrawl.extraction.methods import available_methods  # noqa: PLC0415  # slow to import
 
@@ -65,6 +68,44 @@ def complete_part(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 
 COUNT = click.IntRange(min=0)
 """Type of options that count something."""
+
+
+def _check_url(_: click.Context, __: click.Parameter, url: str | None) -> str | None:
+    if url and not url.lower().startswith(("http://", "https://")):
+        raise click.UsageError(f"--url: not an http(s) URL: {url!r}")
+    return url
+
+
+def _check_encoding(_: click.Context, __: click.Parameter, encoding: str | None) -> str | None:
+    if encoding and not resolve_encoding(encoding):
+        raise click.UsageError(f"unknown encoding {encoding!r}")
+    return encoding
+
+
+page_options = with_options(
+    click.option(
+        "--method",
+        default=DEFAULTS["NEWSCRAWL_METHOD"],
+        show_default=True,
+        callback=lambda _, __, method: check_method(method),
+        shell_complete=_complete_method,
+        help="extraction method",
+    ),
+    click.option("--url", callback=_check_url, help="URL of the page, if it is one file"),
+    click.option(
+        "--encoding",
+        callback=_check_encoding,
+        help="charset of the pages (default: declared or detected)",
+    ),
+)
+"""Options that say how pages are read."""
+
+
+def check_folder(_: click.Context, __: click.Parameter, folder: str | None) -> str | None:
+    """Raise ``click.UsageError`` if *folder* is or looks like a file."""
+    if folder and (folder.lower().endswith((".htm", ".html")) or Path(folder).is_file()):
+        raise click.UsageError(f"{folder}: name a folder")
+    return folder
 
 
 @contextmanager
@@ -151,6 +192,10 @@ def with_settings(
             if value:
                 settings.set(name, value, priority="cmdline")
                 settings.set("LOG_ENABLED", value=True, priority="cmdline")
+        if loglevel or logfile:
+            from scrapy.utils.log import configure_logging  # noqa: PLC0415  # slow to import
+
+            configure_logging(settings)
         try:
             warnings = validate_settings(settings)
         except ValueError as error:
@@ -176,6 +221,12 @@ def _check_values(settings: Settings, names: Iterable[str]) -> None:
             except ValueError as error:
                 expected = "True or False" if switch else "a number"
                 raise click.UsageError(f"{name}: {settings[name]!r} is not {expected}") from error
+        elif name not in vars(defaults) and (
+            nearest := get_close_matches(name, vars(defaults), 1, 0.9)
+        ):
+            # only a warning: other plugins have settings too
+            path = click.get_current_context().command_path
+            click.echo(f"{path}: unknown setting {name}; did you mean {nearest[0]}?", err=True)
 
 
 def _complete_setting(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:

@@ -34,9 +34,13 @@ class ArticleFilters:
     @classmethod
     def read(cls, settings: Any) -> Self:
         """Return the filters in *settings*; raise ``ValueError`` naming an invalid setting."""
+        since = moment_setting(settings, "NEWSCRAWL_SINCE")
+        until = moment_setting(settings, "NEWSCRAWL_UNTIL")
+        if since and until and _is_before(until, since):
+            raise SettingError(f"NEWSCRAWL_UNTIL: {until} is before NEWSCRAWL_SINCE: {since}")
         return cls(
-            since=moment_setting(settings, "NEWSCRAWL_SINCE"),
-            until=moment_setting(settings, "NEWSCRAWL_UNTIL"),
+            since=since,
+            until=until,
             languages=tuple(str(tag).strip().lower() for tag in _list(settings, "LANGUAGES")),
             keywords=tuple(_as_text(str(word)) for word in _list(settings, "KEYWORDS")),
         )

@@ -162,7 +162,8 @@ def test_unreadable_files(work: Path, capfd: pytest.CaptureFixture[str]):
         ("cluster a.jsonl --articles out.csv", "no format has the suffix '.csv'"),
         ("cluster a.jsonl --clusters out.jsonl.gz", "no format has the suffix '.gz'"),
         ("inspect a.html -o out.pdf", "no format has the suffix '.pdf'; use .htm, .html"),
-        ("report a.jsonl -o report.html", "report.html: -o names a folder"),
+        ("report a.jsonl -o report.html", "report.html: name a folder"),
+        ("crawl a.example --report r.html", "r.html: name a folder"),
     ],
 )
 def test_refuses_suffixes_without_a_format(
