@@ -41,6 +41,7 @@ _PERIOD: Final = re.compile(rb"<(?:\w{1,20}:)?updatePeriod>\s{0,99}(\w{5,7})\s{0
 _PERIODS: Final = {
     b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
 }  # fmt: skip
+_HOME: Final = re.compile(r"(?:https?://[^/?#]+)?/?")
 _HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
 
@@ -142,7 +143,10 @@ def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -
 
 
 def _link(entry: dict[str, Any]) -> str | None:
-    """Return the address of the story: that of the site, the first of several that show a page."""
+    """Return the address of the story: that of the site, the first of several that show a page.
+
+    If there is none but that of the front page, the ID may be the address.
+    """
     pages = (
         link.get("href")
         for link in entry.get("links", ())
@@ -150,9 +154,9 @@ def _link(entry: dict[str, Any]) -> str | None:
     )
     original = entry.get("feedburner_origlink") or entry.get("pheedo_origlink")
     found = original or next(pages, None) or entry.get("link")
-    if not found and str(entry.get("id")).startswith(("http://", "https://")):
-        found = entry["id"]
-    return found if isinstance(found, str) else None
+    link, name = (text if isinstance(text, str) else "" for text in (found, entry.get("id")))
+    is_address = name.startswith(("http://", "https://"))
+    return (name if is_address and _HOME.fullmatch(link) else link) or None
 
 
 def _title(entry: dict[str, Any]) -> str:

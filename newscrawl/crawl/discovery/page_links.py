@@ -123,6 +123,8 @@ def read_page(
             for row in document.rows_of(tag):
                 if source := absolute_url(document.element(row).get("src", ""), base):
                     links["section"].add(source)
+        for target in () if has_articles or has_period else filter(archive_span, written):
+            links["section"].add(target)
     scripted = _scripted_links(document.source, base, limit) if wanted and not has_articles else []
     for target in scripted:
         links["article"].add(target)

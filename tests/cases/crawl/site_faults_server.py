@@ -263,6 +263,11 @@ def s44(path, q, h, base):
     if path == "/feed": return OK(feed(base, P[1:3] if q else P[:1])[2].replace(b"<item>", b"<link xmlns='http://www.w3.org/2005/Atom' rel='next' href='/feed?paged=2'/><item>", 1), XML)
     if path == "/feed.json": return OK(json.dumps({"version": "https://jsonfeed.org/version/1.1", "items": [{"id": p, "url": p} for p in (P[4:] if q else P[3:4])], **({} if q else {"next_url": f"{base}/feed.json?page=2"})}), "application/json")
     if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
+@site(45, "own", "front page links to an archive only: year, months, stories")
+def s45(path, q, h, base):
+    pages = {"/": [("/archive/2026/", "Archive")], "/archive/2026/": [("/archive/2026/04/", "April"), ("/archive/2026/05/", "May")], "/archive/2026/04/": LINKS[:3], "/archive/2026/05/": LINKS[3:]}
+    if path in pages: return OK(home(pages[path]))
+    if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):

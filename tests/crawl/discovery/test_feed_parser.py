@@ -144,6 +144,25 @@ def test_references_that_are_no_characters(form: str, reference: str):
     assert titles == ["A \ufffd B \xe9 \xe9"] * 3
 
 
+@pytest.mark.parametrize(
+    ("link", "identifier", "url"),
+    [
+        ("", "https://news.example/story", "https://news.example/story"),
+        ("https://news.example/", "https://news.example/story", "https://news.example/story"),
+        ("/", "https://news.example/story", "https://news.example/story"),
+        ("https://news.example/?p=12", "https://news.example/story", "https://news.example/?p=12"),
+        ("https://news.example/story", "https://news.example/?p=12", "https://news.example/story"),
+        ("https://news.example/story", "4711", "https://news.example/story"),
+    ],
+)
+def test_identifier_is_the_address_of_an_item_that_links_the_front_page(
+    link: str, identifier: str, url: str
+):
+    item = f"<item><title>x</title><link>{link}</link><guid>{identifier}</guid></item>"
+    [found] = read(f"<rss version='2.0'><channel>{item}</channel></rss>".encode())["entries"]
+    assert found["url"] == url
+
+
 def test_names_that_are_not_text():
     """A name of an encoding is not needed; with an unreadable namespace there is no feed."""
     assert read(b'<?xml encoding="\x96"?><rss/>')["kind"] == "feed"
