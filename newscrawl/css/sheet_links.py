@@ -55,12 +55,6 @@ _CLOSERS = {
 _ATTRIBUTE = lazy_regex(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
 )
-# The inside of a tag whose first ">" is not quoted.
-_WHOLE_TAG = lazy_regex(
-    rb"""(?:[\s/]*+[^\s/>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'])[^\s>]*+))?+)*+[\s/]*+"""
-)
-# In bytes; longer tags are not cached.
-_MAX_CACHED_TAG_LENGTH = 512
 _PRELUDE_RULE = lazy_regex(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
@@ -166,19 +160,6 @@ def has_paragraphs(html: bytes, minimum: int) -> bool:
 
 def _reference(html: bytes, name: bytes, start: int) -> _Reference | None:
     """Return the reference of the ``base`` or ``link`` whose name ends at *start*."""
-    end = html.find(b">", start, start + _MAX_CACHED_TAG_LENGTH)
-    inside = html[start:end] if end >= 0 else None
-    if inside is not None and _WHOLE_TAG.fullmatch(inside):
-        return _cached_reference(name, inside)
-    return _parse_reference(name, html, start)
-
-
-@lru_cache(1024)  # the pages of a site have most of their tags in common
-def _cached_reference(name: bytes, inside: bytes) -> _Reference | None:
-    return _parse_reference(name, inside, 0)
-
-
-def _parse_reference(name: bytes, html: bytes, start: int) -> _Reference | None:
     attributes, _ = _attributes(html, start)
     href = attributes.get("href")
     if not href:

@@ -65,30 +65,25 @@ class SheetStore:
 
     def parsed(self, text: str) -> Sheet:
         """Return the sheet of *text*, which is parsed only if it is not in the store."""
-        # Within a process, the keyed hash of str serves as well as a digest and is cached.
-        key = f"{hash(text)} {len(text)}"
-        sheet = self._in_memory(key)
-        if sheet is None:
-            stored = self._folder is not None and len(text) >= MIN_STORED_LENGTH
-            sheet = self._stored(text) if stored else parse_sheet(text)
-            self._keep_in_memory(key, sheet)
-        return sheet
-
-    def _stored(self, text: str) -> Sheet:
-        """Return the sheet of *text* from the folder, after adding it if needed."""
         key = sheet_hash(text)
         sheet = self.get(key)
         if sheet is None:
-            self.put(key, sheet := parse_sheet(text))
+            sheet = parse_sheet(text)
+            if len(text) >= MIN_STORED_LENGTH:
+                self.put(key, sheet)
+            else:
+                self._keep_in_memory(key, sheet)
         return sheet
 
     def get(self, key: str) -> Sheet | None:
         """Return the sheet with a hash, None if it is not in the store."""
-        sheet = self._in_memory(key)
-        if sheet is None and self._folder is not None:
-            sheet = self._folder.read(key)
-            if sheet is not None:
-                self._keep_in_memory(key, sheet)
+        with self._lock:
+            if entry := self._sheets.get(key):
+                self._sheets.move_to_end(key)
+                return entry[0]
+        sheet = self._folder.read(key) if self._folder else None
+        if sheet is not None:
+            self._keep_in_memory(key, sheet)
         return sheet
 
     def put(self, key: str, sheet: Sheet) -> None:
@@ -96,14 +91,6 @@ class SheetStore:
         self._keep_in_memory(key, sheet)
         if self._folder is not None:
             self._folder.write(key, sheet)
-
-    def _in_memory(self, key: str) -> Sheet | None:
-        with self._lock:
-            entry = self._sheets.get(key)
-            if entry is None:
-                return None
-            self._sheets.move_to_end(key)
-            return entry[0]
 
     def _keep_in_memory(self, key: str, sheet: Sheet) -> None:
         """Keep a sheet in memory and evict others above the limit."""

@@ -28,7 +28,7 @@ MAX_VALUE_LENGTH = 2**16
 MAX_REFERENCES = 24
 """Limit of a chain of custom properties, and of nested fallbacks."""
 
-_MAX_TOKENS = 100
+_MAX_FORMULA = 1000
 _MAX_DEPTH = 20
 
 PROPERTIES = ("font-size", "font-weight", "font-family", "color", "display", "visibility")
@@ -267,106 +267,58 @@ _PARSERS: dict[str, Callable[[str], Value | None]] = {
     "visibility": _parse_visibility,
 }
 
-_TOKEN = lazy_regex(
-    r"\s*(?:([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)|((?:-webkit-)?[a-z]*)\(|([-+*/,)]))"
-)
-
-
-class _InvalidError(ValueError):
-    """The formula is invalid. Never leaves this module."""
+_INNERMOST = lazy_regex(r"(?<![a-z-])([a-z-]*+)\(([^()]*+)\)")
+# Plus and minus have white space on both sides.
+_PLUS_OR_MINUS = lazy_regex(r"(?<=\s)([+-])(?=\s)")
+_TIMES_OR_DIVIDE = lazy_regex(r"([*/])")
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "": lambda value: value,
+    "calc": lambda value: value,
+    "clamp": lambda low, value, high: max(low, min(value, high)),
+    "max": lambda *values: max(values),
+    "min": lambda *values: min(values),
+}
 
 
 @lru_cache(1024)
 def _calculate(text: str, parent: float, root: float) -> float | None:
     """Return the length in px of a formula of ``calc()``, ``min()``, ``max()``, ``clamp()``.
 
-    None if it is invalid. Kinds are not checked: a number counts as a length.
+    None if it is invalid. Kinds are not checked: a number counts as a length. Parentheses are
+    replaced by their results from the inside outwards.
     """
+    units = {"": 1.0, **_PIXELS, **{unit: ems * parent for unit, ems in _EMS.items()}, "rem": root}
+
+    def value(number: str) -> float:
+        found = _DIMENSION.fullmatch(number.strip())
+        if found is None:
+            raise ValueError(number)
+        return float(found[1]) * units[found[2]]
+
+    def product(formula: str) -> float:
+        first, *rest = _TIMES_OR_DIVIDE.split(formula)
+        result = value(first)
+        for operator, factor in zip(rest[::2], rest[1::2], strict=True):
+            result = result * value(factor) if operator == "*" else result / value(factor)
+        return result
+
+    def total(formula: str) -> float:
+        first, *rest = _PLUS_OR_MINUS.split(formula)
+        terms = zip(rest[::2], map(product, rest[1::2]), strict=True)
+        return product(first) + sum(term if sign == "+" else -term for sign, term in terms)
+
+    def result(match: re.Match[str]) -> str:
+        function = _FUNCTIONS[match[1].removeprefix("-webkit-")]
+        return repr(function(*map(total, match[2].split(","))))
+
     try:
-        return _Formula(text, parent, root).value()
-    except (ValueError, ArithmeticError):
+        for _ in range(_MAX_DEPTH if len(text) <= _MAX_FORMULA else 0):
+            text, replaced = _INNERMOST.subn(result, text)
+            if not replaced:
+                return value(text)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
         return None
-
-
-class _Formula:
-    """Evaluation of one formula."""
-
-    def __init__(self, text: str, parent: float, root: float) -> None:
-        self._tokens: list[tuple[str, str, str, str]] = []
-        self._units = {**_PIXELS, **{unit: ems * parent for unit, ems in _EMS.items()}, "rem": root}
-        self._position = self._depth = 0
-        end = 0
-        text = text.strip()
-        while end < len(text):
-            token = _TOKEN.match(text, end)
-            if token is None or len(self._tokens) > _MAX_TOKENS:
-                raise _InvalidError(text[:80])
-            end = token.end()
-            self._tokens.append(
-                (token[1] or "", token[2] or "", token[3] or "", token[4] or token[0].strip())
-            )
-
-    def value(self) -> float:
-        """Return the value of the whole formula."""
-        result = self._term()
-        if self._position < len(self._tokens):
-            raise _InvalidError("trailing tokens")
-        return result
-
-    def _next(self) -> tuple[str, str, str, str]:
-        if self._position == len(self._tokens):
-            raise _InvalidError("unexpected end")
-        self._position += 1
-        return self._tokens[self._position - 1]
-
-    def _accept(self, *operators: str) -> str:
-        """Consume and return the next token if it is one of *operators*, else return ""."""
-        if self._position < len(self._tokens) and self._tokens[self._position][3] in operators:
-            return self._next()[3]
-        return ""
-
-    def _term(self) -> float:
-        number, unit, function, text = self._next()
-        if number:
-            if unit and unit not in self._units:
-                raise _InvalidError(unit)
-            return float(number) * self._units[unit] if unit else float(number)
-        if not text.endswith("("):
-            raise _InvalidError(text)
-        self._depth += 1
-        if self._depth > _MAX_DEPTH:
-            raise _InvalidError("nested too deeply")
-        arguments = [self._sum()]
-        while self._accept(","):
-            arguments.append(self._sum())
-        if not self._accept(")"):
-            raise _InvalidError("not closed")
-        self._depth -= 1
-        return _apply(function.removeprefix("-webkit-"), arguments)
-
-    def _sum(self) -> float:
-        total = self._product()
-        while operator := self._accept("+", "-"):
-            term = self._product()
-            total += term if operator == "+" else -term
-        return total
-
-    def _product(self) -> float:
-        result = self._term()
-        while operator := self._accept("*", "/"):
-            factor = self._term()
-            result = result * factor if operator == "*" else result / factor
-        return result
-
-
-def _apply(function: str, arguments: list[float]) -> float:
-    if function in {"calc", ""} and len(arguments) == 1:
-        return arguments[0]
-    if function in {"min", "max"}:
-        return min(arguments) if function == "min" else max(arguments)
-    if function == "clamp" and len(arguments) == 3:
-        return max(arguments[0], min(arguments[1], arguments[2]))
-    raise _InvalidError(function)
+    return None
 
 
 class Variables:

@@ -196,23 +196,6 @@ PIECES = st.sampled_from(
 PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode())
 
 
-@given(PAGES)
-@example(b'<link a=\'"\' b="> rel=stylesheet href=/no.css " rel=stylesheet href=/a.css>')
-@example(b"<link =x rel=stylesheet href=/a.css>")
-def test_cached_tags_match_uncached(html: bytes):
-    uncached = [
-        links._parse_reference(name, html, start)
-        for name, start, _ in links._find_elements(html, 99)
-        if name != b"style"
-    ]
-    for _ in range(2):
-        assert uncached == [
-            links._reference(html, name, start)
-            for name, start, _ in links._find_elements(html, 99)
-            if name != b"style"
-        ]
-
-
 @pytest.mark.parametrize(
     ("data", "charset", "text"),
     [
