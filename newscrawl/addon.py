@@ -184,8 +184,6 @@ class Addon:
         if load_object(settings["SCHEDULER"]) is LeaseScheduler:
             _add(settings, "SPIDER_MIDDLEWARES", LeaseMiddleware, LEASES_PRIORITY)
             _add(settings, "EXTENSIONS", CrawlRecorder, 500)
-            if settings["JOBDIR"]:
-                logger.warning("JOBDIR is not used: NEWSCRAWL_STATE is the file of the crawl state")
 
 
 def _set_default(settings: BaseSettings, name: str, *, value: Any) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
-from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.asyncio import is_asyncio_available
 
@@ -21,6 +20,7 @@ from newscrawl.workers.pool import WorkerPool
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 
@@ -112,5 +112,4 @@ def _decoded(response: Response, body: bytes, codings: list[str]) -> Response:
     if codings:
         headers["Content-Encoding"] = ", ".join(codings)
     kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
-    # Not from a TextResponse, whose encoding Scrapy would find by decoding the body.
-    return copy_response(copy_response(response, Response), kind, headers=headers, body=body)
+    return copy_response(response, kind, headers=headers, body=body)

@@ -39,8 +39,6 @@ from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scrapy import Spider
     from scrapy.settings import BaseSettings
 
@@ -201,12 +199,6 @@ def test_state_can_be_switched_off() -> None:
     settings = own_spider_settings(SitelistSpider, SCHEDULER=Scheduler)
     assert load_object(settings["SCHEDULER"]) is Scheduler
     assert LeaseMiddleware not in components(settings, "SPIDER_MIDDLEWARES")
-
-
-def test_warns_of_jobdir(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """JOBDIR is a feature of the replaced scheduler."""
-    own_spider_settings(SitelistSpider, JOBDIR=str(tmp_path))
-    assert "JOBDIR is not used" in caplog.text
 
 
 def test_progress_can_be_switched_off() -> None:
