@@ -34,6 +34,8 @@ class Blocks:
     owner: list[int] = field(default_factory=list)
     #: rows of the shown text nodes
     rows: list[list[int]] = field(default_factory=list)
+    #: indices of the blocks that are long and nearly linkless
+    prose: set[int] = field(default_factory=set)
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -50,7 +52,8 @@ def find_blocks(document: Document) -> Blocks:
     A block ends where a block-level element starts or ends, and at ``<br><br>``, which separates
     paragraphs in old templates.
     """
-    return Blocks(*group_rows(document))
+    owner, rows = group_rows(document)
+    return Blocks(owner, rows, _find_prose(document, rows))
 
 
 def group_rows(document: Document) -> tuple[list[int], list[list[int]]]:
@@ -76,12 +79,11 @@ def _ends_block(tags: Sequence[str]) -> bool:
     return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
 
 
-def find_prose_blocks(document: Document, rows: Sequence[Sequence[int]], first: int) -> set[int]:
-    """Return the indices from *first* on of the blocks *rows* that are long and nearly linkless."""
+def _find_prose(document: Document, rows: Sequence[Sequence[int]]) -> set[int]:
     before, links = document.chars_before, document.link_chars_before
     places = set()
-    for place in range(first, len(rows)):
-        start, end = rows[place][0], rows[place][-1] + 1
+    for place, mine in enumerate(rows):
+        start, end = mine[0], mine[-1] + 1
         size = before[end] - before[start]
         if size >= MIN_LONG and links[end] - links[start] < MAX_LINK_DENSITY * size:
             places.add(place)

@@ -18,7 +18,6 @@ from newscrawl.body.blocks import (
     blocks_with_same_markup,
     cast_votes,
     find_blocks,
-    find_prose_blocks,
 )
 from newscrawl.body.companions import (
     with_companions,
@@ -129,8 +128,7 @@ def _with_prose_between(
         earliest, heading_end = max(0, start - _MAX_HEADING_DISTANCE), document.end[heading]
         while start > earliest and blocks.rows[start - 1][0] >= heading_end:
             start -= 1
-    known, last = set(voted), voted[-1]
-    prose = find_prose_blocks(document, blocks.rows, start)
+    known, last, prose = set(voted), voted[-1], blocks.prose
     between = [place for place in range(start, last + 1) if place in known or place in prose]
     after = (place for place in range(last + 1, len(blocks)) if place in prose)
     return [*between, *blocks_with_same_markup(document, blocks, known & prose, after)]

@@ -38,8 +38,11 @@ _REPLIES = dict.fromkeys((
     "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
     "回复": "", "回覆": "",
 }  # fmt: skip
-_STARTS = frozenset(start[:3] for start in _REPLIES)
-_FIRST_LETTERS = frozenset(start[0] for start in _STARTS | set(map(str.upper, _STARTS)))
+# Texts after a NUL that may be one.
+_FIRST_LETTERS = "".join({start[0] for start in _REPLIES})  # the common case are others
+_MAYBE_REPLY = re.compile(
+    rf"\0(?:[^\w\0]|[\d_])*+(?=[{_FIRST_LETTERS}])(?:{'|'.join({start[:3] for start in _REPLIES})})"
+)
 _REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
 # Headings of comment sections, in lower case; branches begin with rare letters, for speed.
 _HEADING = re.compile(
@@ -94,28 +97,20 @@ class ShortTexts(NamedTuple):
     @classmethod
     def of(cls, document: Document) -> ShortTexts:
         """Find them on a page."""
-        text, hidden = document.text, document.hidden
-        rows = [row for row in document.label_rows if not hidden[row]]
-        joined = "\0".join([text[row] for row in rows])
+        text, hidden, rows = document.text, document.hidden, (0, *document.label_rows)
+        joined = "\0".join([text[row] for row in rows])  # the first row is an element without text
+        lower = joined.lower()
         dates = {rows[at] for pattern in (_DATE, _AGO) for at in places_of(pattern, joined)}
-        headings = [rows[at] for at in places_of(_HEADING, joined.lower())]
-        return cls(_reply_buttons(document), sorted(dates), headings)
-
-
-def _reply_buttons(document: Document) -> list[int]:
-    text, hidden = document.text, document.hidden
-    return [
-        row
-        for row in document.label_rows
-        if ((first := text[row][0]) in _FIRST_LETTERS or not first.isalpha())  # the common case
-        and (
-            not (start := text[row][:3].lower())[:2].isalpha()
-            or not _STARTS.isdisjoint((start, start[:2]))
-        )
-        and len(text[row]) <= _MAX_REPLY
-        and hidden[row] in {0, WIDGET}
-        and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
-    ]
+        headings = [rows[at] for at in places_of(_HEADING, lower)]
+        replies = [
+            row
+            for row in [rows[lower.count("\0", 0, at.end())] for at in _MAYBE_REPLY.finditer(lower)]
+            if len(text[row]) <= _MAX_REPLY
+            and hidden[row] in {0, WIDGET}
+            and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
+        ]
+        shown = [[row for row in found if not hidden[row]] for found in (sorted(dates), headings)]
+        return cls(replies, *shown)
 
 
 def record_lists(

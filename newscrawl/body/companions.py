@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
 from newscrawl.body.block_texts import SENTENCE, ending
-from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup, find_prose_blocks
+from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup
 from newscrawl.body.excluded_regions import child_of, heading_row, home_of
 from newscrawl.body.parts import is_embed
 from newscrawl.document.rows import HEADINGS
@@ -211,12 +211,11 @@ def with_neighbours(
     if not accepted:
         return []
     probability = dict(zip(places, probabilities, strict=True))
-    prose = find_prose_blocks(document, blocks.rows, min(accepted))
-    paragraphs = [blocks.owner[place] for place in accepted & prose]
+    paragraphs = [blocks.owner[place] for place in accepted & blocks.prose]
     if paragraphs:
         home = home_of(document, paragraphs)
         _add_between(document, blocks, accepted, home, probability)
-        _add_last(document, blocks, accepted, home, probability, prose)
+        _add_last(document, blocks, accepted, home, probability)
     _add_last_entry(document, blocks, accepted)
     _remove_notices(document, blocks, accepted)
     _remove_labels(document, blocks, accepted)
@@ -317,13 +316,12 @@ def _text(document: Document, blocks: Blocks, place: int) -> str:
     return " ".join([document.text[row] for row in blocks.rows[place]])
 
 
-def _add_last(  # noqa: PLR0917
+def _add_last(
     document: Document,
     blocks: Blocks,
     accepted: set[int],
     home: int,
     probability: dict[int, float],
-    prose: AbstractSet[int],
 ) -> None:
     """Accept paragraphs in containers of their own, lists, quotes and code after accepted blocks."""
     end, place = document.end[home], max(accepted) + 1
@@ -340,9 +338,9 @@ def _add_last(  # noqa: PLR0917
             if container > home and all(are_headings):
                 headings += inside
                 continue
-            paragraphs = [other for other in inside if other in prose]
+            paragraphs = [other for other in inside if other in blocks.prose]
             if (
-                inside[-1] not in prose
+                inside[-1] not in blocks.prose
                 or len(inside) > 2 * len(paragraphs)
                 or sum(are_headings) < len(inside) - len(paragraphs)
                 or not all(_may_be_last(document, blocks, other, home) for other in paragraphs)

@@ -149,15 +149,15 @@ def find_text_node_sets(
     row = 0
     while row < len(parent):
         after = end[row]
-        index = latest.get(parent[row], -1)
-        is_adjacent = index >= 0 and ends[index] == row
         has_text = chars[row] != chars[after]
         is_big = has_text and _is_big_node(document, row, fathers, nested=parameters.nested)
-        is_gap = not has_text and (not parameters.empty_parts or tag[row] in BIG_TAGS)
-        is_noise = has_text and marks_before[row] == marks_before[after] and tag[row] != TEXT
-        if is_adjacent and (is_big or is_gap):
-            ends[index] = after
-        elif is_big or is_noise:
+        index = latest.get(parent[row], -1) if is_big or not has_text else -1
+        if index >= 0 and ends[index] == row:
+            if is_big or not parameters.empty_parts or tag[row] in BIG_TAGS:
+                ends[index] = after
+        elif is_big or (
+            has_text and marks_before[row] == marks_before[after] and tag[row] != TEXT
+        ):  # or noise
             if is_big:
                 latest[parent[row]] = len(firsts)
             firsts.append(row)

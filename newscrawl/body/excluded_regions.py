@@ -12,14 +12,14 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.blocks import blocks_with_same_markup, find_prose_blocks
+from newscrawl.body.blocks import blocks_with_same_markup
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE, rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
@@ -106,12 +106,10 @@ def outside_excluded_regions(
         places = [place for place in places if blocks.rows[place][0] < others]
     excluded = _Regions(document, heading, end).contain({owner[place] for place in places})
     kept = [place for place in places if not excluded[owner[place]]]
-    if len(kept) < len(places):
-        prose_places = find_prose_blocks(document, blocks.rows, places[0])
-        if prose_places.isdisjoint(kept) and not prose_places.isdisjoint(places):
-            regions = _Regions(document, heading, end, small=False)
-            excluded = regions.contain({owner[place] for place in places})
-            kept = [place for place in places if not excluded[owner[place]]]
+    if blocks.prose.isdisjoint(kept) and not blocks.prose.isdisjoint(places):
+        regions = _Regions(document, heading, end, small=False)
+        excluded = regions.contain({owner[place] for place in places})
+        kept = [place for place in places if not excluded[owner[place]]]
     return kept
 
 
@@ -123,9 +121,8 @@ def _before_end(
     before, after = places[:size], places[size:]
     if not (before and after):
         return before
-    prose_places = find_prose_blocks(document, blocks.rows, before[0])
-    examples = prose_places.intersection(before)
-    more = (place for place in after if place in prose_places)
+    examples = blocks.prose.intersection(before)
+    more = (place for place in after if place in blocks.prose)
     return [*before, *blocks_with_same_markup(document, blocks, examples, more)]
 
 
@@ -221,27 +218,6 @@ def _region_name(class_: str | None, id_: str | None) -> _RegionName:
     return _RegionName(_FOOTER_NAME.search(name) is not None, max_share)
 
 
-def contained_rows(
-    document: Document,
-    rows: Iterable[int],
-    heading: int,  # noqa: ARG001  # no element around it is a region
-    is_region: Callable[[int], bool],
-) -> bytearray:
-    """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
-    parent = document.parent
-    pending: set[int] = set()
-    for inner in rows:
-        row = inner
-        while row >= 0 and row not in pending:
-            pending.add(row)
-            row = parent[row]
-    contained = bytearray(len(document))
-    for row in sorted(pending):  # parents come first
-        above = parent[row]
-        contained[row] = (above >= 0 and contained[above]) or is_region(row)
-    return contained
-
-
 class _Regions:
     """Excluded regions of a page; without *small*, names of small regions are ignored."""
 
@@ -253,11 +229,26 @@ class _Regions:
         self._end = end
         self._heading = -1 if heading is None else heading
         self._prose = document.chars(0) - document.link_chars(0)
+        #: rows of forms and of elements around them, if the page has fields
+        self._forms: set[int] = set()
+        for row in document.rows_of("form") if document.rows_of("input") else ():
+            self._forms.update((row, *document.ancestors(row)))
         self._classes, self._ids = document.attributes["class"], document.attributes["id"]
 
     def contain(self, rows: Iterable[int]) -> bytearray:
         """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
-        return contained_rows(self._document, rows, self._heading, self._is_region)
+        parent = self._document.parent
+        pending: set[int] = set()
+        for inner in rows:
+            row = inner
+            while row >= 0 and row not in pending:
+                pending.add(row)
+                row = parent[row]
+        contained = bytearray(len(parent))
+        for row in sorted(pending):  # parents come first
+            above = parent[row]
+            contained[row] = (above >= 0 and contained[above]) or self._is_region(row)
+        return contained
 
     def _is_region(self, row: int) -> bool:
         document = self._document
@@ -266,10 +257,11 @@ class _Regions:
             return False
         if tag == "article" and row >= self._end:
             return True
-        max_share = self._max_share(row)
-        if max_share is None:
+        share = prose(document, row, document.end[row]) / (self._prose or 1)
+        if share > MAX_COMMENT_SHARE:  # the largest of all
             return False
-        return prose(document, row, document.end[row]) / (self._prose or 1) <= max_share
+        max_share = self._max_share(row)
+        return max_share is not None and share <= max_share
 
     def _max_share(self, row: int) -> float | None:
         """Return the share of the page's prose up to which *row* is a region; None: never."""
@@ -287,8 +279,8 @@ class _Regions:
         """Return whether an element has a field to fill in and little text: an offer, or a poll."""
         document = self._document
         return (
-            document.chars(row) <= _MAX_FORM
-            and (document.tag[row] == "form" or bool(elements_in(document, row, "form")))
+            row in self._forms
+            and document.chars(row) <= _MAX_FORM
             and bool(elements_in(document, row, "input"))
         )
 
@@ -308,7 +300,8 @@ def reveal_hidden_article(document: Document) -> Document:
     """
     long_rows = list(_long_texts(document, INVISIBLE))
     if long_rows:
-        copied = {_start(document.text[row]) for row in document.text_nodes()}
+        shown = (document.text[row] for row in document.text_nodes())
+        copied = {_start(text) for text in shown if WIDE_WEIGHT * len(text) >= _MIN_LONG_CHARS}
         long_rows = [
             row
             for row in long_rows
@@ -412,8 +405,8 @@ def _long_texts(document: Document, mark: int) -> Iterator[int]:
         for row in document.text_rows
         if hidden[row] == mark
         and WIDE_WEIGHT * len(text[row]) >= _MIN_LONG_CHARS
-        and weighted_length(text[row]) >= _MIN_LONG_CHARS
         and links[row + 1] == links[row]
+        and weighted_length(text[row]) >= _MIN_LONG_CHARS
         and _DATA.search(text[row]) is None
     )
 

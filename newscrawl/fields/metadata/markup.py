@@ -83,15 +83,16 @@ def read_markup(
     for statement in document.statements:
         if statement.row < cited:
             continue
-        if statement.get("itemprop").lower() in _OTHER_WORKS:
+        properties = statement.get("itemprop").lower()
+        if properties in _OTHER_WORKS:
             cited = document.end[statement.row]
         if statement.tag == "meta":
             _read_meta(markup.meta, statement.attributes, is_read)
             continue
         _read_element(markup, statement, document)
-        if items < _MAX_ITEMS and (properties := statement.get("itemprop")):
+        if properties and items < _MAX_ITEMS:
             items += 1
-            for name in properties.lower().split():
+            for name in properties.split():
                 markup.items.setdefault(name, []).append(statement)
     return markup
 

@@ -185,9 +185,9 @@ def _content_words(
     The last value is whether there are any words.
     """
     paragraphs: list[str] = []
-    chars, text = 0, document.text
+    chars, text, before = 0, document.text, document.chars_before
     for row in islice(rows, *content):
-        if weighted_length(text[row]) >= _MIN_PARAGRAPH:
+        if before[row + 1] - before[row] >= _MIN_PARAGRAPH:
             paragraphs.append(text[row])
             chars += len(text[row])
             if chars > _MAX_CONTENT:
