@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -56,6 +56,8 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LOADED_PAGE = re.compile(
     rb"""\sdata-[a-z-]{0,20}(?:next|more|page|load|url|href)[a-z-]{0,20}=["']([^"'<>\s]{1,200}[=/]\d{1,4}/?)["']"""
 )
+# Second page of a listing, whatever the text of its link.
+_SECOND_PAGE = re.compile(r"/page/2/?|/?\?(?:paged?|pg)=2")
 _QUOTED_ADDRESS = re.compile(r"""["']((?:https?:/)?/[^\s"'<>\\]{8,500})["']""")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _IGNORED_PREFIXES = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -107,7 +109,7 @@ def read_page(
     wanted, has_articles = kind == "index" or not index_only, False
     has_period = options.get("since") or options.get("until")
     days_of = _teaser_days(document) if wanted and has_period else {}
-    following = _next_listings(document, url, base) if wanted else []
+    second: list[str] = []
     if wanted:
         for target, text in extract_links(document, base, limit, variants.kept, written):
             name = link_kind(target, text)
@@ -116,7 +118,7 @@ def read_page(
             has_articles |= name == "article"
             days = (days_of[href] for href in written[target] if href in days_of)
             links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
-            following += [target] if text == "2" else ()
+            second += [target] if text == "2" else ()
             for href in written[target] if name == "article" else ():
                 variants.add(href, target, base)
         for tag in ("frame",) if has_articles else ("frame", "iframe"):
@@ -125,6 +127,7 @@ def read_page(
                     links["section"].add(source)
         for target in () if has_articles or has_period else filter(archive_span, written):
             links["section"].add(target)
+    following = chain(_next_listings(document, url, base, written), second) if wanted else ()
     scripted = _scripted_links(document.source, base, limit) if wanted and not has_articles else []
     for target in scripted:
         links["article"].add(target)
@@ -167,19 +170,23 @@ def _teaser_days(document: Document) -> dict[str, str]:
     return found
 
 
-def _next_listings(document: Document, url: str, base: str) -> list[str]:
-    """Return the addresses of the next page of a list: as declared, linked, and loaded by scripts."""
-    named = (
-        link.get("href")
+def _next_listings(document: Document, url: str, base: str, links: Iterable[str]) -> Iterator[str]:
+    """Yield the addresses of the next page of a list: as declared, linked, and loaded by scripts."""
+    declared = (
+        absolute_url(link.get("href"), base)
         for link in document.statements
         if "next" in link.get("rel").lower().split()
     )
-    numbered = find_further_pages(document, [0], url)[-1:] if len(document) else ()
-    loaded = (
-        unescape(found.decode(errors="replace")) for found in _LOADED_PAGE.findall(document.source)
-    )
-    found = (absolute_url(href, base) for href in (*named, *numbered, *loaded))
-    return [target for target in found if target]
+    yield from filter(None, declared)
+    start = url.partition("?")[0].rstrip("/")
+    for link in links:
+        if link.startswith(start) and _SECOND_PAGE.fullmatch(link, len(start)):
+            yield link
+    for found in _LOADED_PAGE.findall(document.source):
+        if target := absolute_url(unescape(found.decode(errors="replace")), base):
+            yield target
+    if len(document):
+        yield from find_further_pages(document, [0], url)[-1:]
 
 
 def _scripted_links(source: bytes, base: str, limit: int) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from hypothesis import example, given
@@ -208,3 +209,13 @@ def test_reads_the_days_of_teasers_for_a_period():
     assert found["left_out"] == {"too_new": 1, "too_old": 1}
     assert found["next"] == "https://www.news.example/news?page=2"
     assert read(body)["next"] == found["next"]
+
+
+@pytest.mark.parametrize("href", ["/world/page/2/", "?paged=2", "/world?page=2", "page/2"])
+def test_finds_the_second_page_by_its_address(href: str):
+    teasers = "".join(f"<h3><a href='{STORY}-{n}'>Council decides, part {n}</a></h3>" for n in "ab")
+    links = (
+        f"<a href='/tag/town2/'>town 2</a><a href='/page/2/'>x</a><a href='{href}'>Older posts</a>"
+    )
+    found = read(teasers + links)["next"]
+    assert found == urljoin(URL, href)
