@@ -126,7 +126,7 @@ def _count(number: int, name: str) -> str:
 
 def _note(crawls: Sequence[CrawlRecord]) -> str:
     last = crawls[-1]
-    took = f"Took {last.ended - last.started:.0f} s. " if last.ended > last.started else ""
+    took = f"Took {last.ended - last.started:.0f} s. " if last.ended >= last.started + 1 else ""
     ended = f"Ended: {last.reason}. " if last.reason else ""
     earlier = _count(len(crawls) - 1, "earlier crawl")
     return f"{took}{ended}Compared with {earlier}."
