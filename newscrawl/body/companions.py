@@ -40,6 +40,8 @@ _MAX_CODE = 600.0
 _MAX_LEVELS = 4
 _MIN_LOOSE = 20
 _MAX_LABEL = 40
+_MAX_SECTION_LABEL = 80
+_LABEL_TAGS = frozenset({"div", "p"})
 _MAX_PLAIN = 400
 _MIN_INTRODUCTION = 38
 _HOLDERS = {
@@ -65,7 +67,7 @@ _BULLET = re.compile(r"[•‣◦▪*–-] ?\w|\d{1,2}[.)] ")
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
 _CLAIM = re.compile(
     r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
-    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|(?:不得|禁止)转载|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
+    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
     r"|may not be (?:published|reproduced|copied)",
     re.IGNORECASE,
 )
@@ -214,6 +216,7 @@ def with_neighbours(
     paragraphs = [blocks.owner[place] for place in accepted & blocks.prose]
     if paragraphs:
         home = home_of(document, paragraphs)
+        accepted |= _section_labels(document, blocks, accepted)
         _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability)
     _add_last_entry(document, blocks, accepted)
@@ -249,6 +252,28 @@ def _add_between(
                 accepted.update(range(place, end))
             place = end
         place += 1
+
+
+def _section_labels(document: Document, blocks: Blocks, accepted: AbstractSet[int]) -> set[int]:
+    """Return the headings between accepted siblings that only a common class marks."""
+    groups: dict[tuple[str, str, int], dict[str, int]] = {}
+    classes, parent, tag = document.attributes["class"], document.parent, document.tag
+    for place in range(min(accepted) + 1, max(accepted)):
+        if place in accepted or not {place - 1, place + 1} <= accepted:
+            continue
+        before, row, after = blocks.owner[place - 1 : place + 2]
+        text = _text(document, blocks, place)
+        if (
+            parent[before] == parent[row] == parent[after]
+            and tag[row] in _LABEL_TAGS
+            and (tag[row], classes.get(row)) != (tag[after], classes.get(after))
+            and len(text) <= _MAX_SECTION_LABEL
+            and ending(text) != SENTENCE
+            and not document.link_chars(row)
+            and _NEVER_PLAIN.isdisjoint(tag[before:row])  # captions
+        ):
+            groups.setdefault((tag[row], classes.get(row, ""), parent[row]), {})[text] = place
+    return {place for group in groups.values() if len(group) > 1 for place in group.values()}
 
 
 def _is_heading_of(document: Document, blocks: Blocks, place: int) -> bool:

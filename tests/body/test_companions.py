@@ -58,6 +58,18 @@ def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "label", ["<div class=st>{}</div>", "<p class=zw>{}</p>", "<div class=st><b>{}</b></div>"]
+)
+def test_headings_of_sections_without_markup(label: str) -> None:
+    heads, texts = ("A longer way", "Fear for the summer"), (PROSE[6], f"Later, {PROSE[6]}")
+    pairs = list(zip(heads, texts, strict=True))
+    middle = "".join(f"{label.format(head)}<p>{text}</p>" for head, text in pairs)
+    assert body(middle) == [*PROSE[:4], *pairs[0], *pairs[1], *PROSE[4:6]]
+    middle = "".join(f"<img src=/a><div>Photo: {head}</div><p>{text}</p>" for head, text in pairs)
+    assert body(middle) == [*PROSE[:4], *texts, *PROSE[4:6]]
+
+
+@pytest.mark.parametrize(
     ("end", "texts"),
     [
         (f"<div class=more><p>{PROSE[6]}</p></div>", [PROSE[6]]),

@@ -58,9 +58,9 @@ _MISSING_PAGE = lazy_regex(
     r"(?:the |this |that )?(?:page|article|story) (?:was |is |could |can)?(?:not|n.t) (?:be )?(?:found|exist)|not found$"
     r"|(?:die |diese )?seite (?:wurde |konnte )?nicht (?:gefunden|verfügbar)|page (?:introuvable|non trouvée)"
     r"|p[áa]gina (?:no (?:encontrada|existe)|não (?:encontrada|existe)|non (?:trovata|esiste)|niet gevonden|nu (?:a fost|există))"
-    r"|nie znaleziono stron|strona nie |страница не (?:найдена|существует)|сторінк[ау] не |страницата не |sayfa bulunamadı"
+    r"|nie znaleziono stron|strona nie |страница не (?:найдена|существует)|сторінк[ау] не |страницата не |(?:\w+ )?sayfa bulunamadı"
     r"|sidan (?:hittades inte|kunde inte|finns inte)|siden (?:blev |ble )?ikke |fant ikke siden|sivua ei |stránk[au] (?:ne|sa ne)"
-    r"|az oldal nem |η σελίδα δεν |ページが見つかりません|页面不存在|找不到(?:页|頁|網頁|网页|您)|頁面不存在|페이지를 찾을 수 없|الصفحة غير موجودة|صفحه .{0,12}یافت نشد"
+    r"|az oldal nem |η σελίδα δεν |.{0,8}ページ[がは]見つかりません|页面不存在|找不到(?:页|頁|網頁|网页|您)|頁面不存在|페이지를 찾을 수 없|الصفحة غير موجودة|صفحه .{0,12}یافت نشد"
     r"|הדף לא |पृष्ठ नहीं|không tìm thấy trang|halaman tidak ditemukan|ไม่พบหน้า)",
     re.IGNORECASE,
 )
@@ -137,7 +137,8 @@ def is_missing(document: Document, features: Mapping[str, float]) -> bool:
     """Return whether title or heading say that a page with a short body is missing."""
     if features.get("body_chars", 0.0) > _MAX_NOTICE:
         return False
-    headings = (document.subtree_text(row) for row in document.rows_of("h1")[:2])
+    rows = document.rows_of("h1")[:2] or document.rows_of("h2")[:1]
+    headings = map(document.subtree_text, rows)
     return any(_MISSING_PAGE.match(text[:80]) for text in (document.title, *headings))
 
 
