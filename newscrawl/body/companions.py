@@ -79,10 +79,11 @@ def with_nested_tags(
     document: Document, blocks: Blocks, places: Sequence[int], features: Columns
 ) -> Columns:
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
-    tags = features.get("parent_tag", [])
+    tags, has_code = features.get("parent_tag", []), bool(document.rows_of("code"))
     holders = [
         CODE_CODE
-        if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place])
+        if has_code
+        and all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place])
         else _holder(document, blocks.owner[place])
         for place in places
     ]
@@ -102,12 +103,14 @@ def _sections(document: Document, owners: Sequence[int]) -> list[int]:
 
 
 def _holder(document: Document, row: int) -> float:
+    tag, parent = document.tag, document.parent
     for _ in range(_MAX_LEVELS):
         if row < 0:
             break
-        if (code := _HOLDERS.get(document.tag[row])) is not None:
+        if tag[row] in _HOLDERS:
+            code = _HOLDERS[tag[row]]
             return _EMBED_CODE if code == QUOTE_CODE and is_embed(document, row) else code
-        row = document.parent[row]
+        row = parent[row]
     return 0.0
 
 
@@ -497,10 +500,9 @@ def _remove_notices(document: Document, blocks: Blocks, accepted: set[int]) -> N
 def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
     """Remove labels of lists and links that are left out."""
     for place in sorted(accepted):
-        text = _text(document, blocks, place)
         if (
-            len(text) <= _MAX_LABEL
-            and text.endswith(_COLONS)
+            document.text[blocks.rows[place][-1]].endswith(_COLONS)
+            and len(_text(document, blocks, place)) <= _MAX_LABEL
             and place + 1 < len(blocks)
             and _is_left_out(document, blocks, place + 1, accepted)
         ):

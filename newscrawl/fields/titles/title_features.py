@@ -192,9 +192,9 @@ def _content_words(
             chars += len(text[row])
             if chars > _MAX_CONTENT:
                 break
-    lead = frozenset().union(*map(words, paragraphs[:_LEAD_PARAGRAPHS]))
-    found = lead.union(*map(words, paragraphs[_LEAD_PARAGRAPHS:]))
-    return wanted & found, wanted & lead, bool(found)
+    lead = words(" ".join(paragraphs[:_LEAD_PARAGRAPHS]))
+    found = [*lead, *words(" ".join(paragraphs[_LEAD_PARAGRAPHS:]))]
+    return wanted.intersection(found), wanted.intersection(lead), bool(found)
 
 
 def _content(document: Document, rows: Sequence[int], forest: Sequence[int]) -> tuple[int, int]:
