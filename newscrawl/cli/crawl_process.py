@@ -136,7 +136,7 @@ def crawl_to_feeds(
         stored[slot.uri_template] += slot.itemcount
         # the name with the time of the crawl, and the number of the part
         path = slot.storage.path if isinstance(slot.storage, FeedFileStorage) else slot.uri
-        files.append(mask_secrets(path))
+        files.append("standard output" if path == "stdout:" else mask_secrets(path))
 
     crawler = run_spider(settings, spider, feed_closed=add_file, **arguments)
     code = _exit_code(crawler, settings, stored, files)

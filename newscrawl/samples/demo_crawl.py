@@ -58,7 +58,7 @@ def show(outcome: CrawlComparison, feed: Path) -> None:
     command = _command()
     console.print("Next:")
     for arguments, purpose in (
-        ("crawl https://www.example.org/ -a limit=20", "crawl a site of your choice"),
+        ("crawl https://www.example.org/ --limit 20", "crawl a site of your choice"),
         ("extract page.html --markdown", "extract a saved page, a folder or a URL"),
         (f"report {feed} -o report", "show the crawl in report/index.html"),
     ):
