@@ -20,7 +20,7 @@ import pytest
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.defaults import DEFAULTS
 from newscrawl.samples import SampleSites, expected_pages
-from newscrawl.samples.demo_crawl import write_sites_file
+from newscrawl.samples.server import write_sites_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

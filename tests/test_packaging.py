@@ -24,7 +24,7 @@ import pytest
 import yaml
 
 from newscrawl.samples import SampleSites, expected_pages
-from newscrawl.samples.demo_crawl import write_sites_file
+from newscrawl.samples.server import write_sites_file
 
 _UNREACHABLE = re.compile(r"ConnectionError|NewConnectionError|ConnectTimeout|NameResolution")
 _OTHER_PYTHONS = sorted({"3.11", "3.12", "3.13", "3.14"} - {f"3.{sys.version_info.minor}"})

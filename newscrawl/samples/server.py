@@ -155,3 +155,8 @@ class SampleSites:
     def _close(self) -> None:
         while self._servers:
             self._servers.pop().server_close()
+
+
+def write_sites_file(path: Path, sites: SampleSites) -> None:
+    """Write the URLs of the sites to *path*, for ``scrapy crawl sitelist -a sites=``."""
+    path.write_text("".join(f"{url}\n" for url in sites.urls.values()), encoding="utf-8")

@@ -27,7 +27,7 @@ from newscrawl.cli.extract_pages import command
 from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.samples import SampleSites
-from newscrawl.samples.demo_crawl import write_sites_file
+from newscrawl.samples.server import write_sites_file
 from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import Limits
 from tests.conftest import REPOSITORY

@@ -22,7 +22,7 @@ from newscrawl.archives.archive_reader import ArchiveRecord, Flaw, read_records
 from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter, Exchange, recover
 from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.samples import SampleSites
-from newscrawl.samples.demo_crawl import write_sites_file
+from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from newscrawl.samples import (
     SampleSites,
     expected_pages,
 )
-from newscrawl.samples.demo_crawl import crawl
+from newscrawl.samples.__main__ import crawl
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,8 +21,8 @@ import pytest
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.items import Article
 from newscrawl.samples import SampleSites
-from newscrawl.samples.demo_crawl import write_sites_file
 from newscrawl.samples.expected import check_outcome
+from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:

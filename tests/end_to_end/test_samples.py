@@ -16,8 +16,8 @@ from newscrawl.crawl.discovery.site_list import load_sites
 from newscrawl.items import Article
 from newscrawl.samples import SITE_NAMES, ExpectedPage, SampleSites, expected_pages
 from newscrawl.samples.__main__ import main
-from newscrawl.samples.demo_crawl import write_sites_file
 from newscrawl.samples.expected import check_outcome
+from newscrawl.samples.server import write_sites_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

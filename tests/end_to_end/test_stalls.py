@@ -18,7 +18,7 @@ import pytest
 from newscrawl.crawl.frontier.watchdog import read_record
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
-from newscrawl.samples.demo_crawl import write_sites_file
+from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 from tests.servers.tree_site import TreeSite
 
