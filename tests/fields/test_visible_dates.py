@@ -241,6 +241,19 @@ def test_rejects_other_numbers(text: str):
     assert read_dates(text, language="en", now=NOW) == []
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Published: 12 May 2026 20:15 | Updated: 14 May 2026"),
+        ("tr", "Yayınlanma: 12 Mayıs 2026 Salı 20:15 | Güncelleme: 14 Mayıs 2026"),
+        ("ru", "Опубликовано 12.05.2026 20:15, обновлено 14.05.2026"),
+    ],
+)
+def test_a_time_belongs_to_one_date(language: str, text: str):
+    found = [(date.day.day, date.time) for date in read_dates(text, language=language)]
+    assert found == [(12, time(20, 15)), (14, None)]
+
+
 def test_returns_dates_and_their_spans_in_text_order():
     text = "Published: Dec 17, 2023 | Updated: 18 December 2023, 10:30 UTC"
     first, second = read_dates(text, language="en", now=NOW)

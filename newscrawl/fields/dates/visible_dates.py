@@ -125,7 +125,9 @@ def read_dates(
     if may_hold_month(folded, spoken, words):
         found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
     single = _without_ranges(_without_overlaps(found), folded)
-    dates = [_with_time(date, text, folded, words) for date in single]
+    dates: list[VisibleDate] = []
+    for date in sorted(single, key=lambda date: date.start) if len(single) > 1 else single:
+        dates.append(_with_time(date, text, folded, words, dates[-1].end if dates else 0))
     dates += [
         VisibleDate(*date[:5], text[date.start : date.end], "relative", False, True)  # noqa: FBT003
         for date in relative_dates(text, folded, spoken, words, now)
@@ -193,10 +195,15 @@ def _is_range_end(date: _FoundDate, folded: str) -> bool:
     return after.match(folded, date.end) is not None
 
 
-def _with_time(date: _FoundDate, text: str, folded: str, words: Vocabulary) -> VisibleDate:
+def _with_time(
+    date: _FoundDate, text: str, folded: str, words: Vocabulary, earliest: int
+) -> VisibleDate:
+    """Return *date* with its time, which does not start before *earliest*, the end of another date."""
     clock_time = clock_after(text, folded, date.end, words, date.day) or clock_before(
         text, folded, date.start, words, date.day
     )
+    if clock_time and clock_time[2] < earliest:
+        clock_time = None
     time, zone, start, end = clock_time or (None, None, date.start, date.end)
     if clock_time and not date.has_year and (year := _YEAR_AFTER.match(folded, end)):
         day = make_day(int(year[1]), date.day.month, date.day.day)
