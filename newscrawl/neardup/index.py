@@ -69,13 +69,6 @@ class LookupResult(NamedTuple):
     records: dict[int, StoryRecord]
 
 
-class ReplacedStory(NamedTuple):
-    """A story that is replaced by another text at its URL."""
-
-    record: StoryRecord
-    verdict: Verdict
-
-
 class Index:
     """Near-duplicate index of stories, in one SQLite file.
 
@@ -147,15 +140,18 @@ class Index:
             for start in range(0, len(texts), TEXT_DIGEST_SIZE)
         ):
             return self._stories.verdict(known[0])
-        replaced = None if known is None else self._remove_replaced(known[0])
+        replaced = None
+        if known is not None:
+            replaced = self._stories.record(known[0]), self._stories.verdict(known[0])
+            self._remove(replaced[0])
         number = self._newest = self._newest + 1
         record = StoryRecord(
             id=number,
             url=story.url,
             at=story.timestamp,
             site=self._stories.site(story.site),
-            lineage=replaced.record.lineage if replaced else number,
-            cluster=replaced.record.cluster if replaced else 0,
+            lineage=replaced[0].lineage if replaced else number,
+            cluster=replaced[0].cluster if replaced else 0,
             is_digest=False,
             sketch=sketch(story.text, self.options),
         )
@@ -170,11 +166,6 @@ class Index:
         if number % PRUNE_INTERVAL == 0:
             self._prune(number)
         return verdict
-
-    def _remove_replaced(self, number: int) -> ReplacedStory:
-        replaced = ReplacedStory(self._stories.record(number), self._stories.verdict(number))
-        self._remove(replaced.record)
-        return replaced
 
     def _remove(self, record: StoryRecord) -> None:
         boilerplate = self._stories.boilerplate(record.site, until=record.id)
@@ -260,9 +251,12 @@ class Index:
         return record.sketch.without(self._boilerplate.hashes(record.site))
 
     def _assign_cluster(
-        self, found: LookupResult, replaced: ReplacedStory | None
+        self, found: LookupResult, replaced: tuple[StoryRecord, Verdict] | None
     ) -> tuple[Verdict, int]:
-        """Return the verdict and the cluster of a new story, which may be created or merged."""
+        """Return the verdict and the cluster of a new story, which may be created or merged.
+
+        *replaced*: the story that was at its URL before, and its verdict.
+        """
         stories, record = self._stories, found.record
         clusters: dict[int, dict[int, float]] = defaultdict(dict)
         for number, similarity in found.near.items():
@@ -276,7 +270,7 @@ class Index:
             partial(self._is_related, records),
             self.options,
         )
-        joined = new_story.joined(own=replaced.record.cluster if replaced else found.version)
+        joined = new_story.joined(own=replaced[0].cluster if replaced else found.version)
         if not joined:
             name = self._new_name(record.url)
             verdict = Verdict(name, size=1, is_first=True, similarity=None, near_duplicates=())
@@ -293,9 +287,7 @@ class Index:
             for number, similarity in found.near.items()
             if found.records[number].cluster in joined
         )
-        is_first = (
-            replaced is not None and replaced.verdict.is_first and replaced.verdict.cluster == name
-        )
+        is_first = replaced is not None and replaced[1].is_first and replaced[1].cluster == name
         urls = tuple(found.records[number].url for _, number in near[:MAX_LISTED])
         nearest = round(-near[0][0], 4) if near else None
         return Verdict(name, size, is_first, nearest, urls, merged), cluster

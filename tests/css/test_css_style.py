@@ -124,6 +124,7 @@ def test_cascades_colors(css: str, color: str):
     [
         ("20px", 20), ("1.5em", 30), ("150%", 30), ("2rem", 32), ("12pt", 16), ("large", 18),
         ("smaller", 20 / 1.2), ("2vw", 25.6), ("calc(1em + 2px * 3)", 26), ("0", 0),
+        ("calc(100% + 2px)", 22),
         ("clamp(10px, 50vw, 30px)", 30), ("min(1rem, 3em)", 16), ("max(1px, (2px + 3px) * 2)", 10),
         ("-1px", 20), ("12", 20), ("1e999px", 10_000), ("calc(1px / 0)", 20), ("calc(", 20),
         ("1foo", 20), ("", 20),
