@@ -19,7 +19,7 @@ from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
 from newscrawl.crawl.discovery.site_list import read_arguments
 from newscrawl.crawl.discovery.site_plan import SitePlan
 from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
-from newscrawl.crawl.discovery.urls import UrlPatterns
+from newscrawl.crawl.discovery.urls import UrlPatterns, absolute_url
 from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
@@ -390,7 +390,8 @@ class SitelistSpider(Spider):
         certain = listing["kind"] in ("feed", "news")
         before, since = plan.listed_count, target.history.get("fetched_at")
         entries = await self._add_articles(plan, response.url, listed, certain=certain, since=since)
-        if following := listing.get("next"):
+        following = listing.get("next") and absolute_url(str(listing["next"]), response.url)
+        if following:
             place = _place(plan, listed, listing["left_out"])
             if place == "newer" or _goes_on(plan, before, entries):
                 plan.add_next_feed(following)

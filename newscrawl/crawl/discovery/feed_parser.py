@@ -19,7 +19,6 @@ import feedparser
 from w3lib.html import remove_tags
 
 from newscrawl.crawl.discovery.listing_entries import EntryCollector
-from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
 
@@ -55,7 +54,7 @@ def read_feed(
     """Return the newest entries of the feed *data*.
 
     ``kind`` is ``feed`` or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
-    (:func:`polling_hints`), ``next`` is the URL of its next page (RFC 5005). The other keys are those of
+    (:func:`polling_hints`), ``next`` is the address of its next page (RFC 5005). The other keys are those of
     :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`, *options* those of the
     collector.
     """
@@ -85,13 +84,8 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
         _add(entries, entry, language)
     kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
     links = parsed.feed.get("links", ())
-    following = [link.get("href", "") for link in links if link.get("rel") == "next"]
-    return {**entries.result(kind), **polling_hints(truncated), **_next_page(entries, following)}
-
-
-def _next_page(entries: EntryCollector, following: list[Any]) -> dict[str, Any]:
-    urls = (absolute_url(url, entries.base) for url in following if isinstance(url, str))
-    return {"next": next(filter(None, urls), None)}
+    following = next((link.get("href") for link in links if link.get("rel") == "next"), None)
+    return {**entries.result(kind), **polling_hints(truncated), "next": following}
 
 
 def polling_hints(feed: bytes) -> dict[str, Any]:
@@ -231,7 +225,7 @@ def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
         entries.skip("over_size")
     for item in items[:MAX_ENTRIES]:
         _add_json(entries, item if isinstance(item, dict) else {}, parsed.get("language"))
-    return {**entries.result("feed"), **_next_page(entries, [parsed.get("next_url")])}
+    return {**entries.result("feed"), "next": parsed.get("next_url")}
 
 
 def _add_json(entries: EntryCollector, item: dict[str, Any], feed_language: Any) -> None:

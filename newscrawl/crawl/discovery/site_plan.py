@@ -138,8 +138,8 @@ class SitePlan:
         self._within = self._after = 0
         #: articles not requested, since they were changed after the period
         self.outside = 0
-        #: lists by directory, None if it has articles; candidates not requested, as likely lists
-        self._lists: dict[str, int | None] = {}
+        #: lists by directory, fewer than none if it has articles; candidates left out as likely lists
+        self._lists: defaultdict[str, float] = defaultdict(float)
         self.likely_lists = 0
         #: candidates without a date, if a period was asked for
         self.undated = 0
@@ -223,12 +223,11 @@ class SitePlan:
 
     def record_kind(self, target: Target, *, is_list: bool) -> None:
         """Record that the page of *target*, a candidate, is a list or an article."""
-        number = self._lists.get(directory := _directory(target), 0)
-        self._lists[directory] = number + 1 if is_list and number is not None else None
+        self._lists[_directory(target)] += 1 if is_list else float("-inf")
 
     def _is_likely_list(self, target: Target) -> bool:
         """Return whether *target* has no address of an article, in a directory of lists."""
-        is_among_lists = (self._lists.get(_directory(target)) or 0) >= MAX_LISTS
+        is_among_lists = self._lists[_directory(target)] >= MAX_LISTS
         return is_among_lists and not target.certain and not may_be_article(target.url)
 
     def record_failure(self, target: Target, reason: str) -> None:
