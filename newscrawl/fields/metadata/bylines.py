@@ -212,10 +212,10 @@ def _name(
     text = _BEFORE_LABEL.sub("", text) if "：" in text else text
     text = without_brackets(_without_date(text, language))
     is_label = BY(text).match(text) and _may_introduce(document, row)
-    is_line = "|" in text or (len(text) <= _MAX_LINE and _may_introduce(document, row))
-    is_byline = (
-        after_by or is_label or NAME_BEFORE(text).fullmatch(text) or (is_line and _has_role(text))
+    has_role = _has_role(text) and (
+        "|" in text or (len(text) <= _MAX_LINE and _may_introduce(document, row))
     )
+    is_byline = after_by or is_label or NAME_BEFORE(text).fullmatch(text) or has_role
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
