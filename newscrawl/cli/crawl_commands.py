@@ -94,7 +94,7 @@ def discover(settings: Settings, /, **options: Any) -> int:
     Sitemaps, feeds and section pages are read as by newscrawl crawl; no article is fetched, and the
     state of crawls is neither used nor changed. Without -o, the list is printed as JSON Lines.
     """
-    return crawl_sites(settings, DiscoverySpider, default_feed="-:jsonl", **options)
+    return crawl_sites(settings, DiscoverySpider, default_feed="-", **options)
 
 
 @click.command()

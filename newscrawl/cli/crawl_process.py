@@ -88,7 +88,7 @@ feed_options = with_options(
         metavar="FILE",
         multiple=True,
         help="append the articles to FILE (.jsonl, .csv; with :FORMAT after the name, any "
-        "format); -: standard output, as -:jsonl (the default of discover; else "
+        "format); -: standard output, as JSON Lines (the default of discover; else "
         f"{DEFAULT_FEED})",
     ),
     click.option(
@@ -304,6 +304,9 @@ def _set_feeds(
         output = [default_feed]
     if not output and not overwrite_output:
         return
+    output, overwrite_output = (
+        ["-:jsonl" if uri == "-" else uri for uri in uris] for uris in (output, overwrite_output)
+    )
     try:
         feeds = feed_process_params_from_cli(settings, output, overwrite_output=overwrite_output)
     except UsageError as error:
