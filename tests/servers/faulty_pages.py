@@ -235,7 +235,7 @@ TRANSPORTS: dict[str, TransportFault] = {
     "gzip-corrupt": TransportFault(_gzip_corrupt, "either"),
     "gzip-lie": TransportFault(_gzip_lie, "article", _FAULTY_TEXT),
     "infinite": TransportFault(_infinite),
-    "short-body": TransportFault(_short_body),
+    "short-body": TransportFault(_short_body, "article", _FAULTY_TEXT),
     "long-body": TransportFault(_long_body, "article", _FAULTY_TEXT[:3]),
     "cut-chunk": TransportFault(_cut_chunk),
     "close-delimited": TransportFault(_close_delimited, "article", _FAULTY_TEXT),
