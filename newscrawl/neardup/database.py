@@ -56,9 +56,10 @@ CREATE TABLE boilerplate (
     site INTEGER NOT NULL, hash INTEGER NOT NULL, since INTEGER NOT NULL,
     PRIMARY KEY (site, hash)
 ) WITHOUT ROWID;
-CREATE TABLE posting (
-    hash INTEGER NOT NULL, story INTEGER NOT NULL, PRIMARY KEY (hash, story)
-) WITHOUT ROWID;
+CREATE TABLE posting (bucket INTEGER PRIMARY KEY, entries BLOB NOT NULL);
+CREATE TABLE part (
+    number INTEGER PRIMARY KEY, settled INTEGER NOT NULL, cleaned INTEGER NOT NULL
+);
 """
 
 _COLUMNS = ", ".join(
@@ -73,7 +74,7 @@ class NearDuplicateIndexError(FileError):
 FILE: Final = FileType(
     name="an index of near-duplicates",
     application=0x4E43_4E44,  # "NCND"
-    format=5,
+    format=4,
     schema=_SCHEMA,
     error=NearDuplicateIndexError,
 )
@@ -174,6 +175,10 @@ class StoryTable:
         """Return the *stories* that exist, in order of arrival."""
         numbers = json.dumps(sorted(stories))
         return self._select("id IN (SELECT value FROM json_each(?)) ORDER BY id", numbers)
+
+    def after(self, story: int) -> list[StoryRecord]:
+        """Return the stories that arrived after *story*, in order of arrival."""
+        return self._select("id > ? ORDER BY id", story)
 
     def before(self, story: int, at: int) -> list[StoryRecord]:
         """Return the stories that arrived before *story* and are dated before *at*."""

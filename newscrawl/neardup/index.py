@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from newscrawl.near_duplicate_options import Options
+from newscrawl.neardup import postings
 from newscrawl.neardup.clusters import MAX_COMPARED_MEMBERS, NewStory
 from newscrawl.neardup.database import FILE, StoryRecord, StoryTable, connect, digest
 from newscrawl.neardup.pairs import in_window
@@ -90,10 +91,11 @@ class Index:
         self._connection = connect(path, self.options.fingerprint)
         self._stories = StoryTable(self._connection)
         self._boilerplate = SiteBoilerplate(self._stories, self.options)
-        self._postings = InvertedIndex(self._connection, self.options.min_shared)
+        self._newest = 0
         self._lock = threading.Lock()
         with FILE.translated_errors(path):
-            self._newest = self._stories.newest()
+            self._postings = InvertedIndex(self._connection, self.options.min_shared)
+            self._restore()
 
     def add(self, story: Story) -> Verdict:
         """Add a story and return its verdict."""
@@ -106,8 +108,7 @@ class Index:
                 with transaction(self._connection):
                     return [self._add(story) for story in stories]
             except BaseException:
-                self._boilerplate.reset()
-                self._newest = self._stories.newest()
+                self._restore()
                 raise
 
     def resolve(self, cluster: str) -> str:
@@ -165,12 +166,25 @@ class Index:
         self._postings.add(number, _keys(record.sketch, boilerplate, story_anchors))
         if number % PRUNE_INTERVAL == 0:
             self._prune(number)
+        if number % postings.SETTLE_INTERVAL == 0:
+            self._postings.settle(number)
         return verdict
 
-    def _remove(self, record: StoryRecord) -> None:
+    def _restore(self) -> None:
+        """Load the state in memory from the file, after opening or a rollback."""
+        self._boilerplate.reset()
+        self._postings.reset()
+        self._newest = self._stories.newest()
+        latest = self._stories.after(self._postings.settled)
+        self._postings.restore({record.id: self._posted_keys(record) for record in latest})
+
+    def _posted_keys(self, record: StoryRecord) -> NDArray[np.uint32]:
         boilerplate = self._stories.boilerplate(record.site, until=record.id)
-        posted = _keys(record.sketch, boilerplate, anchors(record.sketch, record.site))
-        self._postings.remove(record.id, posted)
+        return _keys(record.sketch, boilerplate, anchors(record.sketch, record.site))
+
+    def _remove(self, record: StoryRecord) -> None:
+        if record.id > self._postings.settled:
+            self._postings.remove(record.id, self._posted_keys(record))
         self._boilerplate.forget(record)
         self._stories.delete(record.id)
 
@@ -343,7 +357,7 @@ class Index:
 
 def _keys(
     story: Sketch, boilerplate: NDArray[np.uint32], story_anchors: NDArray[np.uint32]
-) -> list[int]:
+) -> NDArray[np.uint32]:
     """Return the posting keys of a story, given the boilerplate of its site."""
     hashes = story.without(boilerplate).hashes
     return posted_keys(hashes, story_anchors, learned=bool(boilerplate.size))

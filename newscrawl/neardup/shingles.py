@@ -123,6 +123,11 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return values[np.concatenate(([True], values[1:] != values[:-1]))] if values.size else values
 
 
+def merged(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Merge two sorted arrays; a stable sort merges sorted runs."""
+    return np.sort(np.concatenate((left, right)), kind="stable")
+
+
 def is_among(values: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
     """Return which *values* are in *others*, which are sorted and not empty.
 

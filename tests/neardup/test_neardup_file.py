@@ -119,8 +119,10 @@ def kill_and_resume(path: Path, count: int, kill_at: int, batch: int) -> None:
 
 def contents(index: Index) -> list[list[tuple[object, ...]]]:
     """Return the whole content of an index."""
-    tables = ("site", "cluster", "alias", "story", "boilerplate", "posting")
-    return [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+    tables = ("site", "cluster", "alias", "story", "boilerplate", "posting", "part")
+    found = [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
+    index._postings.recent.take(0, 0)
+    return [*found, index._postings.recent.entries.tolist()]
 
 
 @pytest.mark.parametrize("batch", [1, 16])

@@ -134,6 +134,20 @@ def test_restart_changes_no_verdict(path: Path):
     assert parts == whole
 
 
+def test_moving_postings_to_the_file_changes_no_verdict(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    everything = stories(120)
+    with Index(None, OPTIONS) as index:
+        whole = index.add_many(everything)
+    monkeypatch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
+    parts = []
+    for start in range(0, 120, 29):
+        with Index(path, OPTIONS) as index:
+            parts += [index.add(story) for story in everything[start : start + 29]]
+    assert parts == whole
+
+
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**16), cuts=st.lists(st.integers(0, 60), max_size=4))
 def test_batches_change_no_verdict(seed: int, cuts: list[int]):
@@ -180,11 +194,18 @@ def test_prunes_stories_outside_of_the_window():
             when = NOON + timedelta(hours=n)
             index.add(story(f"https://s{n % 7}.test/{n}", words(60, seed=n), when))
         assert 100 <= len(index) <= 150
-        ((stories, held),) = index._connection.execute(
-            "SELECT count(DISTINCT story), count(*) FROM posting"
-        )
-    assert stories <= 150
-    assert held <= 60 * 150
+        assert len(index._postings.recent) <= 60 * 150
+
+
+def test_removes_postings_of_pruned_stories_from_the_file(path: Path):
+    options = Options(window=timedelta(hours=10), retain=100)
+    with Index(path, options) as index, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
+        for n in range(1500):
+            when = NOON + timedelta(hours=n)
+            index.add(story(f"https://s{n % 7}.test/{n}", words(120, seed=n), when))
+        held = index._connection.execute("SELECT sum(length(entries)) FROM posting").fetchone()[0]
+    assert held < 6 * 104 * 2.5 * 200
 
 
 def test_single_future_date_does_not_prune():
