@@ -68,7 +68,7 @@ def words(text: str) -> list[str]:
 
 
 def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
-    """Return the indices of the texts *joined* by NUL in which *pattern* is found, which must not match NUL."""
+    """Return the indices of the texts *joined* by NUL in which *pattern* is found; NUL ends a text."""
     starts = [0, *[found.start() for found in pattern.finditer(joined)]]
     places = accumulate(joined.count("\0", *ends) for ends in pairwise(starts))
     return list(dict.fromkeys(places))

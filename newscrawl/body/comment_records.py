@@ -104,7 +104,7 @@ class ShortTexts(NamedTuple):
         headings = [rows[at] for at in places_of(_HEADING, lower)]
         replies = [
             row
-            for row in [rows[lower.count("\0", 0, at.end())] for at in _MAYBE_REPLY.finditer(lower)]
+            for row in [rows[at + 1] for at in places_of(_MAYBE_REPLY, lower)]  # found at the NUL
             if len(text[row]) <= _MAX_REPLY
             and hidden[row] in {0, WIDGET}
             and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
