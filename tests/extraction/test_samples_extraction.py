@@ -39,4 +39,4 @@ def test_article_has_the_expected_fields(page: ExpectedPage):
 def test_other_page_is_not_an_article_or_has_low_confidence(page: ExpectedPage):
     article = extracted(page)
     is_article = article.kind == "article" and len(article.body) >= 100
-    assert not is_article or article.evidence["kind"].confidence < 0.6
+    assert not is_article or article.evidence["kind"].confidence < 0.7

@@ -135,6 +135,20 @@ def test_ignores_a_heading_with_the_name_of_the_site(tag: str, head: str):
     assert article.title == STORY
 
 
+@pytest.mark.parametrize(
+    "names", ["class=rdheadline", "class=article_title", "id=storyTitle", "class='news titel'"]
+)
+@pytest.mark.parametrize("tag", ["span", "div", "p"])
+def test_a_class_or_id_names_the_headline(names: str, tag: str):
+    """Old pages have neither headings nor a headline in the ``title`` element."""
+    page = (
+        f"<title>River Post Online - Arts</title><body>{NAVIGATION}"
+        "<table><tr><td><b>River Post</b><td><a href=/feeds>Get all arts feeds</a></table>"
+        f"<table><tr><td><{tag} {names}>{STORY}</{tag}><br>By Ann Lee<br>June 7, 2024<br>{BODY}{BODY}</table>"
+    )
+    assert extract(page, "http://www.riverpost.example/article/2024/AE/9268").title == STORY
+
+
 @pytest.mark.parametrize("separator", [" \u00bb ", " | ", " - "])
 def test_headings_are_split_at_separators(separator: str):
     name = "Patient education and information of the River Post hospital for children"

@@ -48,7 +48,7 @@ TITLE_CANDIDATE_FEATURES = (
     # position in the document
     "heading_level", *(f"in_{region}" for region in REGIONS), "links_home", "depth", "position",
     "distance_to_content", "in_content",
-    "emphasized", "copies", "paragraph_gap",
+    "emphasized", "named", "copies", "paragraph_gap",
     # words shared with the article, its first paragraphs and the host name; part of a stated title
     "words_in_content", "words_in_lead", "words_in_host", "stated_part",
     # the run in its heading, and the number of candidates
@@ -68,6 +68,12 @@ _MAX_CONTENT = 6000
 _LEAD_PARAGRAPHS = 2
 _EMPHASIS = frozenset({"b", "strong", "font", "big"})
 _MAX_EMPHASIS_DEPTH = 4
+# Classes and ids of headlines: "article-title", "storyhead".
+_HEADLINE_NAME = re.compile(
+    r"head(?!er)|titl|ttl|tit[ou]l|titel|titre|tytul|zagolov|baslik|judul|nadpis"
+)
+_STORY_NAME = re.compile(r"artic|artik|content|detail|entry|news|page|post|single|story")
+_MAX_NAMED_DEPTH = 3
 _MAX_PARAGRAPH_GAP = 60
 _MIN_HOST_WORD = 3
 _PATH = re.compile(r"(?:[^/?#]*//)?[^/?#]*([^?#]*)")
@@ -295,7 +301,21 @@ class _PageFeatures:
             "emphasized": [
                 float(not _EMPHASIS.isdisjoint(above[:_MAX_EMPHASIS_DEPTH])) for above in tags
             ],
+            "named": list(map(self._named, spans)),
         }
+
+    def _named(self, span: TitleSpan) -> int:
+        """Return 1 if a class or id around nothing but *span* means a headline, 2 if one of a story."""
+        document = self.document
+        classes, ids = document.attributes["class"], document.attributes["id"]
+        names = " ".join(
+            f"{classes.get(row, '')} {ids.get(row, '')}"
+            for row in islice(document.ancestors(span.rows[0]), _MAX_NAMED_DEPTH)
+            if document.chars(row) <= 2 * weighted_length(span.text)
+        ).lower()
+        if not _HEADLINE_NAME.search(names):
+            return 0
+        return 2 if _STORY_NAME.search(names) else 1
 
     def _links_home(self, span: TitleSpan) -> float:
         row = self.document.parent[span.rows[0]] if span.heading is None else span.heading

@@ -23,6 +23,9 @@ TITLE_MODEL_FILE = "title.npz"
 MIN_PROBABILITY = 0.05
 """Minimum probability of the best candidate; below, a stated title takes precedence."""
 
+MIN_PROBABILITY_ALONE = 0.1
+"""The same if the page states no title."""
+
 MIN_PROBABILITY_SHARED = 0.2
 """The same if content and candidate have at least :data:`MIN_SHARE` of the stated title's words."""
 
@@ -33,7 +36,7 @@ STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 
 # With the first share of its words in the content or less, a title names the site or a section; a
 # candidate in the first text nodes of the content with the second share and the probability wins.
-_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_PROBABILITY = 0.2, 0.5, 0.03
+_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_PROBABILITY = 0.2, 0.3, 0.03
 _MAX_DISTANCE = 3
 _BULLETS = "»›>►•: "  # signs before a heading
 
@@ -127,7 +130,9 @@ def _whole(title: str, candidates: TitleCandidates) -> str:
 
 
 def _min_probability(stated: Headline | None, shown: AbstractSet[str]) -> float:
-    found = words(stated.text) if stated else []
+    if stated is None:
+        return MIN_PROBABILITY_ALONE
+    found = words(stated.text)
     shared = sum(word in shown for word in found)
     return MIN_PROBABILITY_SHARED if found and shared >= MIN_SHARE * len(found) else MIN_PROBABILITY
 

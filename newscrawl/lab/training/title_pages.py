@@ -55,6 +55,9 @@ def _with_other_titles(page: LabelledPage, html: bytes, templates: PageTemplates
     for element in root.iter():
         element.attrib.pop("itemprop", "")
     headline.tag = templates.random.choice(_HEADLINE_TAGS)
+    if templates.chance(0.5):
+        for name in ("class", "id"):
+            headline.attrib.pop(name, "")
     if headline.tag in _HEADINGS:
         _add_to_headline(headline, templates)
     site = " ".join(templates.story().title.split()[: templates.random.randint(1, 4)])
