@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from newscrawl.cli.main import cli, run
 from tests.extraction.test_extraction import PAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 ERRORS = [
@@ -108,6 +110,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         (tmp_path / name).write_bytes(content)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def _log_level() -> Iterator[None]:
+    """Undo the level of ``configure_logging``."""
+    level = logging.root.level
+    yield
+    logging.root.setLevel(level)
 
 
 @pytest.mark.parametrize(("line", "code", "message"), ERRORS, ids=[line for line, *_ in ERRORS])
