@@ -149,6 +149,15 @@ def test_a_class_or_id_names_the_headline(names: str, tag: str):
     assert extract(page, "http://www.riverpost.example/article/2024/AE/9268").title == STORY
 
 
+@pytest.mark.parametrize("line", ["It rained", "Then came the mayor with a pair of scissors"])
+def test_a_short_text_after_the_first_paragraph_is_no_title(line: str):
+    """Nor does it cut what is before it from the body."""
+    page = f"<title>River Post</title><body>{BODY}<br><br>{line}<br><br>{BODY}{BODY}"
+    article = extract(page, "http://www.riverpost.example/article.asp?id=4")
+    assert article.title != line
+    assert article.body.startswith("The council opened")
+
+
 @pytest.mark.parametrize("separator", [" \u00bb ", " | ", " - "])
 def test_headings_are_split_at_separators(separator: str):
     name = "Patient education and information of the River Post hospital for children"

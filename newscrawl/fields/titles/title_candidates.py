@@ -7,7 +7,7 @@ of the relevant content, are candidates, too.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.fuzz import ratio
@@ -144,12 +144,18 @@ def _equals_stated(document: Document, rows: Sequence[int], titles: Collection[s
 
 
 def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[int]:
-    """Return the text nodes near the start of the relevant content that may be its title."""
-    near = rows[max(start - _MAX_BEFORE, 0) : start + _MAX_AFTER]
+    """Return the text nodes near the start of the relevant content that may be its title.
+
+    Not those after its first paragraph.
+    """
     tag, text, parent = document.tag, document.text, document.parent
+    after = takewhile(
+        lambda row: weighted_length(text[row]) <= _MAX_LEADING_LENGTH,
+        rows[start : start + _MAX_AFTER],
+    )
     return [
         row
-        for row in near
+        for row in chain(rows[max(start - _MAX_BEFORE, 0) : start], after)
         if len(text[row]) <= _MAX_LEADING_LENGTH
         and weighted_length(text[row]) >= _MIN_LENGTH
         and not text[row].rstrip().endswith(_SENTENCE_ENDS)
