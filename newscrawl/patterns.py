@@ -26,7 +26,7 @@ class LazyPattern(Generic[AnyStr]):
 
 
 def lazy_regex(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a :class:`LazyPattern`, typed as the pattern that it stands for."""
+    """Return a :class:`LazyPattern`, typed as a compiled pattern."""
     return cast("re.Pattern[AnyStr]", LazyPattern(source, flags))
 
 

@@ -227,7 +227,7 @@ class SitePlan:
 
     def _is_likely_list(self, target: Target) -> bool:
         """Return whether *target* has no address of an article, in a directory of lists."""
-        is_among_lists = self._lists[_directory(target)] >= MAX_LISTS
+        is_among_lists = self._lists.get(_directory(target), 0) >= MAX_LISTS
         return is_among_lists and not target.certain and not may_be_article(target.url)
 
     def record_failure(self, target: Target, reason: str) -> None:
