@@ -234,6 +234,8 @@ class Extraction:
                     await write_next(pending)
             finally:
                 limit_memory(0)
+                for *_, task in pending:  # after Ctrl-C: closing the pool is no failure of a page
+                    task.cancel()
                 await pool.close()
 
         async def write_next(pending: deque[tuple[str, int, asyncio.Task[Article | None]]]) -> None:

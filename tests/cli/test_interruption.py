@@ -95,13 +95,10 @@ def test_during_a_request(tmp_path: Path, times: int):
             assert process.returncode == 130
 
 
-def test_in_a_task(tmp_path: Path):
-    """A task of the event loop that Ctrl-C ends is no error of its own."""
-    source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
-    for number in range(3):
-        (tmp_path / f"{number}.html").write_bytes(source)
-    code = f"""
-import asyncio, os, signal
+@pytest.mark.parametrize(
+    "wait",
+    [
+        """
 from newscrawl.workers.pool import WorkerPool
 calls = iter(range(9))
 async def call(*args, **options):
@@ -109,8 +106,22 @@ async def call(*args, **options):
         os.kill(os.getpid(), signal.SIGINT)
     await asyncio.sleep(9)
 WorkerPool.call = call
-{START}
-"""
+""",
+        """
+from newscrawl.cli.extract_pages import Extraction
+def write(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+Extraction.write = write
+""",
+    ],
+    ids=["in a page's task", "in the command's task"],
+)
+def test_in_a_task(tmp_path: Path, wait: str):
+    """A task of the event loop that Ctrl-C ends is no error of its own, nor are other pages."""
+    source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
+    for number in range(9):
+        (tmp_path / f"{number}.html").write_bytes(source)
+    code = f"import asyncio, os, signal\n{wait}\n{START}"
     command = [sys.executable, "-c", code, "extract", ".", "--jobs", "2", "-o", "articles.jsonl"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (130, "newscrawl extract: interrupted")
