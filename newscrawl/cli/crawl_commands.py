@@ -153,5 +153,5 @@ def _find_sites(sources: tuple[str, ...]) -> list[Site]:
 
 
 def _read_source(source: str) -> list[Site]:
-    is_file = Path(source).exists() or source.lower().endswith(_LIST_SUFFIXES)
+    is_file = (source and Path(source).exists()) or source.lower().endswith(_LIST_SUFFIXES)
     return load_sites(source) if is_file else [Site(http_url(source))]

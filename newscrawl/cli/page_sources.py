@@ -116,9 +116,14 @@ def _reason(path: Path) -> str | None:
 
 
 def find_sources(names: Iterable[str]) -> Sources:
-    """Return the sources called *names*. Raises ``click.UsageError`` for an unsupported scheme."""
+    """Return the sources called *names*.
+
+    Raises ``click.UsageError`` for an empty name and for an unsupported scheme.
+    """
     sources = Sources()
     for name in names:
+        if not name:  # such as an unset variable of a shell; as a path it is the current folder
+            raise click.UsageError("the name of a source is empty")
         scheme = _SCHEME.match(name)
         if scheme and scheme[1].lower() in ("http", "https"):
             sources.urls.append(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import logging
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -48,6 +49,8 @@ ERRORS = [
     ("crawl a.example -s COOKIES_ENABLED=maybe", 2, "'maybe' is not True or False"),
     ("extract page.html -s NEWSCRAWL_DEADLINE", 2, "-s NEWSCRAWL_DEADLINE: expected NAME=VALUE"),
     ("crawl ftp://a.example/", 2, "not an http(s) URL: 'ftp://a.example/'; name a file or a URL"),
+    ("crawl ''", 2, "not an http(s) URL: ''; name a file or a URL"),
+    ("extract ''", 2, "the name of a source is empty"),
     ("crawl a.example b.example a.example", 2, "a.example is listed twice"),
     ("crawl a.example -a site=b.example", 2, "-a site is not needed"),
     ("crawl a.example --since yesterday", 2, "NEWSCRAWL_SINCE: 'yesterday' is not a day"),
@@ -123,7 +126,7 @@ def _log_level() -> Iterator[None]:
 @pytest.mark.parametrize(("line", "code", "message"), ERRORS, ids=[line for line, *_ in ERRORS])
 def test_errors(files: Path, capfd: pytest.CaptureFixture[str], line: str, code: int, message: str):
     """The line starts with the command and names the cause."""
-    assert run(cli, line.split(), "newscrawl") == code
+    assert run(cli, shlex.split(line), "newscrawl") == code
     error = capfd.readouterr().err
     assert message in error
     if message:
