@@ -51,6 +51,43 @@ def test_keeps_short_stories(language: str, beside: str):
     assert PARAGRAPH in article.body
 
 
+MISSING = [
+    ("Error 404 - Gazette", "The address may be wrong, or the page may have moved."),
+    ("Seite nicht gefunden | Gazette", "Bitte nutzen Sie die Suche oder die Startseite."),
+    ("Diesen Artikel gibt es leider nicht", "Bitte nutzen Sie die Suche oder die Startseite."),
+    ("No hemos encontrado la página", "Compruebe la dirección o vuelva a la portada."),
+    ("Cette page n’existe plus", "Vérifiez l’adresse ou revenez à la page d’accueil."),
+    ("Pagina niet gevonden", "Controleer het adres of ga terug naar de voorpagina."),
+    ("Esta notícia não está disponível", "Confira o endereço ou volte para a página inicial."),
+    ("Nie można znaleźć artykułu", "Sprawdź adres albo wróć na stronę główną."),
+    ("Материал не найден", "Проверьте адрес или вернитесь на главную."),
+    ("Aradığınız sayfa bulunamadı", "Haber yayından kaldırılmış veya adresi değişmiş olabilir."),
+    ("記事が見つかりませんでした", "掲載期間が終了したか、URLが変更された可能性があります。"),
+    ("找不到頁面", "您要找的網頁已經移動或刪除，請檢查網址或使用搜尋功能。"),
+    ("الصفحة المطلوبة غير موجودة", "تحقق من العنوان أو عد إلى الصفحة الرئيسية."),
+    ("העמוד המבוקש לא נמצא", "בדקו את הכתובת או חזרו לעמוד הראשי."),
+]
+
+
+@pytest.mark.parametrize(("title", "text"), MISSING)
+def test_missing_page_in_words(title: str, text: str):
+    """In title and heading, or only in the text; also at the dated URL of a story."""
+    menu = "".join(f"<a href=/s{n}/>Section {n}</a> " for n in range(30))
+    teasers = "".join(f"<div><h3><a href=/t{n}>{PARAGRAPH[:70]}</a></h3></div>" for n in range(8))
+    for tag, name, start in (("h1", title, ""), ("h2", "Gazette", ""), ("b", "Gazette", title)):
+        heading = f"<{tag}>{'' if start else title}</{tag}>"
+        notice = f"<main>{heading}<p>{start} {text * 2}</p></main>"
+        page = f"<title>{name}</title><nav>{menu}</nav>{notice}<aside>{teasers}</aside>"
+        article = extract(page, STORY)
+        assert (article.kind, article.evidence["kind"].source) == ("other", "soft_404")
+
+
+@pytest.mark.parametrize("start", ["The page was found in a drawer.", "Der Artikel fehlte nicht."])
+def test_story_about_a_page_is_not_missing(start: str):
+    page = f"<title>{start}</title><h1>{start}</h1><p>24 November 2026</p><p>{start} {PARAGRAPH * 3}</p>"
+    assert extract(page, STORY).kind == "article"
+
+
 def test_story_about_cookies_is_no_request_for_consent():
     text = "The court ruled on cookies and consent on Monday. " * 3 + PARAGRAPH * 3
     page = f"<title>Court</title><h1>Court</h1><p>2026-11-24</p><p>{text}</p><form><input></form>"

@@ -171,31 +171,6 @@ def test_short_undated_story_is_an_article():
     assert article.kind == "article"
 
 
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        ("Error 404 - Gazette", "The address may be wrong, or the page may have moved."),
-        ("Seite nicht gefunden | Gazette", "Bitte nutzen Sie die Suche oder die Startseite."),
-        ("Página no encontrada", "Compruebe la dirección o vuelva a la portada."),
-        (
-            "Aradığınız sayfa bulunamadı",
-            "Haber yayından kaldırılmış veya adresi değişmiş olabilir.",
-        ),
-        (
-            "お探しのページは見つかりませんでした",
-            "記事は掲載期間が終了したか、URLが変更された可能性があります。",
-        ),
-        ("找不到頁面", "您要找的網頁已經移動或刪除，請檢查網址或使用搜尋功能。"),
-    ],
-)
-def test_notice_of_a_missing_page_is_no_article(title: str, text: str):
-    """Also at the dated URL of a story."""
-    for tag, name in (("h1", title), ("h2", "Gazette")):
-        page = f"<title>{name}</title><main><{tag}>{title}</{tag}><p>{text * 4}</p></main>"
-        article = extract(page, "https://gazette.test/2026/05/17/council-does-nothing-at-all")
-        assert article.kind == "other"
-
-
 def test_section_page_is_no_article():
     """Whatever the page declares."""
     teasers = "".join(TEASER.format(number) for number in range(30))

@@ -54,7 +54,7 @@ _MAX_LINK_SHARE: Final = 0.2
 _MIN_LENGTH: Final = 0.5
 DELETED: Final = ("http_404", "http_410")
 """Failures of an emitted article that the site has deleted."""
-GONE: Final = (*DELETED, "redirected_home")
+GONE: Final = (*DELETED, "redirected_home", "soft_404")
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ NO_STORY: Final = {
     "needs_js": "show nothing without scripts",
     "redirected_home": "redirect to the front page",
     "shrunk": "have lost most of their text",
-    "soft_404": "have the short text of another page",
+    "soft_404": "say that they are missing, or have the short text of another page",
 }
 """Outcomes of pages that a site shows in place of stories, and a verb for the pages."""
 MIN_NO_STORY: Final = 3

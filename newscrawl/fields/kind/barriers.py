@@ -1,8 +1,9 @@
-"""Pages that a site shows in place of a story: for consent, a bot check, a login, or no text at all.
+"""Pages in place of a story: for consent, a bot check, a login, a missing page, or without any text.
 
 The evidence is independent of the language where possible: addresses, names in markup, scripts of
 consent platforms and bot checks, forms. A page is only looked at if it has little text outside of
-links, and never if it declares an article.
+links, and never if it declares an article. That a page is missing is said in words: its title, a
+heading or the start of a short text has a word for a page and one for missing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-Barrier = Literal["challenge", "consent", "login", "needs_js"]
+Barrier = Literal["challenge", "consent", "login", "needs_js", "soft_404"]
 """Kind of page in place of a story."""
 BARRIERS: Final[frozenset[str]] = frozenset(get_args(Barrier))
 NEEDS_JS: Final = "needs_js"
@@ -37,6 +38,12 @@ _MAX_LINK_CHARS: Final = 1500
 _MAX_FORM_LINK_CHARS: Final = 500
 # Weighted characters of an extracted text that may be a story.
 _MIN_BODY: Final = 140
+# Weighted characters of a text under a heading, or one that says by itself, that the page is missing.
+_MAX_MISSING: Final = 2500
+_MAX_NOTICE: Final = 700
+# Characters of a title or heading, and of the start of a text, that are read.
+_HEADING: Final = 80
+_START: Final = 160
 # Characters of a notice that scripts are needed.
 _MIN_NOTICE: Final = 15
 # Bytes of a page of a bot check, with its script.
@@ -102,6 +109,34 @@ _LOGIN_PART: Final = lazy_regex(
     r"log-?(?:in|on)|sign-?(?:in|up)|auth(?:enticate|entication|orize)?|sso|oauth2?|accounts?|register"
     r"|registration|subscribe|abo|paywall|anmeld(?:en|ung)|connexion|inloggen|logowanie|iniciar-sesion|accedi|entrar"
 )
+_404: Final = lazy_regex(
+    r"(?:\W|error|fehler|erreur|errore|ошибка)*404(?!\d)|(?:\W*(?:sorry|oops|ups|hoppla)\W+)?"
+    r"(?:not found|nicht gefunden|no encontrad[oa]|não encontrad[oa]|non trovat[oa]|niet gevonden)\W*$"
+)
+_PAGE: Final = lazy_regex(
+    r"\bpage|article|\bstory\b|\burl\b|address|content|seite|artikel|inhalt|beitrag|adres|dokument|meldung"
+    r"|p[áa]gin|art[íi](?:cul|g)|articol|conten|conteúdo|conținut|not[íi]ci|notizi|indirizzo|endereço|\blien\b"
+    r"|stron|artykuł|treś|stránk|článe?k|obsah|oldal|cikk|tartalom|\bsid(?:an?|en)\b|inne?h[åo]ll|indhold|sivu"
+    r"|artikkeli|sisältö|страниц|сторінк|стат[ьтя]|матер[иі]ал|новин|новост|σελίδα|άρθρο|περιεχόμενο|sayfa|haber|içerik"
+    r"|ページ|記事|コンテンツ|[页頁]|文章|[内內]容|페이지|기사|콘텐츠|صفح|مقال|محتو|خبر|مطلب|הדף|העמוד|כתבה|תוכן"
+    r"|पृष्ठ|पेज|लेख|खबर|trang|bài viết|nội dung|halaman|berita|หน้า|บทความ|เนื้อหา"
+)
+_IS_MISSING: Final = lazy_regex(
+    r"(?:not|n[’']t|cannot|unable to) (?:be |to )?(?:found|find|locate|exist|available)|no longer (?:exist|available|here)"
+    r"|nicht (?:mehr )?(?:gefunden|finden|verfügbar|vorhanden|existier|erreichbar|auffindbar)"
+    r"|(?:gibt es|existiert) (?:leider )?nicht|bestaat (?:helaas )?niet|niet (?:meer )?(?:gevonden|vinden|beschikbaar)"
+    r"|introuvable|n[’']existe (?:pas|plus)|(?:pas|plus) (?:été )?(?:trouvé|disponible|accessible)"
+    r"|\bno (?:se )?(?:ha(?:n|s)? |hemos |pud\w+ |puede |fue )?(?:sido |ser )?(?:encontr|exist|hall|disponible|localiz)"
+    r"|ya no (?:est[áa]|exist)|não (?:foi |pôde ser |pode ser |está )?(?:mais )?(?:encontr|exist|disponíve|localiz)"
+    r"|non (?:è |è stat[ao] |più |è più )?(?:trovat|esist|disponibil)|\bnu (?:a fost |mai |este )?(?:găsit|exist|disponibil)"
+    r"|nie (?:został[aoy]? |można )?(?:znale|istnieje|jest (?:już )?dostępn)|ne(?:byl[ao]? )?(?:nalezen|existuje)"
+    r"|nebol[ao]? nájden|nem (?:található|létezik|elérhető|talál)|(?:hittades|finns|kunde|kan) inte|inte hitta"
+    r"|(?:ble|blev|finnes|findes|fant|fandt|eksisterer) ikke|ikke (?:funnet|fundet|finne|finde|tilgj)|\bei (?:löyd|löyt|ole)"
+    r"|не (?:был[аои]? |була? |може |е |бе )?(?:найден|существу|доступ|знайден|існу|намер|съществ)|δεν (?:βρέθηκ|υπάρχ|είναι διαθέσ)"
+    r"|bulunama|bulunmu|mevcut değil|見つか(?:りません|らな)|存在しま|不存在|找不到|[未没沒]有?找到|찾을 수 없|존재하지 않"
+    r"|غير موجود|غير متا?وفر|لم يتم العثور|لم نعثر|لا ?(?:ي|ت)وجد|یافت نشد|پیدا نشد|وجود ندارد|לא (?:נמצא|קיים|זמין)"
+    r"|नहीं (?:मिल|है)|không (?:tìm thấy|tồn tại|còn)|tidak (?:ditemukan|dapat ditemukan|tersedia|ada)|ไม่พบ|ไม่มี"
+)
 _TAG: Final = lazy_regex(rb"<style[^<]{0,5000}</style>|<[^<>]{0,5000}>", re.IGNORECASE)
 _APP_ROOT: Final = lazy_regex(
     r"root|app|__next|__nuxt|___gatsby|svelte|main-?app|application|mount"
@@ -115,6 +150,14 @@ def find_barrier(
 
     *features*: see :func:`~newscrawl.fields.kind.kind_features.kind_features`; *body*: extracted text.
     """
+    if not features["article_data"] and _is_missing(document, body):
+        return "soft_404"
+    return _find_gate(document, features, url, body)
+
+
+def _find_gate(
+    document: Document, features: Mapping[str, float], url: str | None, body: str
+) -> Barrier | None:
     links = document.link_chars(0)
     prose = document.chars(0) - links
     is_declared = features["article_data"] > 0 or features["declared"] > 0
@@ -140,6 +183,21 @@ def find_barrier(
         return "login"
     is_empty = prose <= _MAX_EMPTY and not has_text
     return NEEDS_JS if is_empty and _is_empty_app(document) else None
+
+
+def _is_missing(document: Document, body: str) -> bool:
+    length = weighted_length(body)
+    if length > _MAX_MISSING:
+        return False
+    rows = document.rows_of("h1")[:2] or document.rows_of("h2")[:1]
+    texts = [text[:_HEADING] for text in (document.title, *map(document.subtree_text, rows))]
+    if length <= _MAX_NOTICE:
+        texts.append(body[:_START])
+    return any(map(_says_missing, map(str.lower, texts)))
+
+
+def _says_missing(text: str) -> bool:
+    return bool(_404.match(text) or (_IS_MISSING.search(text) and _PAGE.search(text)))
 
 
 def is_challenge(headers: Mapping[str, object], body: bytes) -> bool:

@@ -7,7 +7,6 @@ dropped article is lost, while an index page that is kept has a low confidence.
 
 from __future__ import annotations
 
-import re
 from math import log1p
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +19,6 @@ from newscrawl.fields.kind.kind_features import (
     names_article,
 )
 from newscrawl.fields.kind.series import series_kind
-from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +41,7 @@ SERIES_CONFIDENCE = 0.9
 """Confidence in a live blog or gallery recognized by the structure of the page."""
 
 NOTICE_CONFIDENCE = 0.8
-"""Confidence that a notice, or a short undated text without images, is not an article; set by hand."""
+"""Confidence that a short undated text without images is not an article; set by hand."""
 
 FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
@@ -51,19 +49,6 @@ FORUM_CONFIDENCE = 0.9
 _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
 _MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
 _MIN_UNDATED_PROBABILITY = 0.4
-_MAX_NOTICE = log1p(1000.0)
-# Titles and headings of pages in place of missing ones.
-_MISSING_PAGE = lazy_regex(
-    r"(?:\W|error|fehler|erreur|errore|ошибка)*404(?!\d)|\W*(?:(?:sorry|oops|ups|hoppla)\W+)?(?:"
-    r"(?:the |this |that )?(?:page|article|story) (?:was |is |could |can)?(?:not|n.t) (?:be )?(?:found|exist)|not found$"
-    r"|(?:die |diese )?seite (?:wurde |konnte )?nicht (?:gefunden|verfügbar)|page (?:introuvable|non trouvée)"
-    r"|p[áa]gina (?:no (?:encontrada|existe)|não (?:encontrada|existe)|non (?:trovata|esiste)|niet gevonden|nu (?:a fost|există))"
-    r"|nie znaleziono stron|strona nie |страница не (?:найдена|существует)|сторінк[ау] не |страницата не |(?:\w+ )?sayfa bulunamadı"
-    r"|sidan (?:hittades inte|kunde inte|finns inte)|siden (?:blev |ble )?ikke |fant ikke siden|sivua ei |stránk[au] (?:ne|sa ne)"
-    r"|az oldal nem |η σελίδα δεν |.{0,8}ページ[がは]見つかりません|页面不存在|找不到(?:页|頁|網頁|网页|您)|頁面不存在|페이지를 찾을 수 없|الصفحة غير موجودة|صفحه .{0,12}یافت نشد"
-    r"|הדף לא |पृष्ठ नहीं|không tìm thấy trang|halaman tidak ditemukan|ไม่พบหน้า)",
-    re.IGNORECASE,
-)
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -99,8 +84,7 @@ def page_kind(
     A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
     of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
-    Short undated texts without images, such as cookie walls, notices that a page is missing, and
-    threads of forums are ``other``.
+    Short undated texts without images, such as cookie walls, and threads of forums are ``other``.
     """
     probability = article_probability(features)
     declared = declared_series(document)
@@ -109,11 +93,7 @@ def page_kind(
         return series, max(probability, SERIES_CONFIDENCE)
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
-    if (
-        is_article
-        and not declared
-        and (is_undated(features, probability) or is_missing(document, features))
-    ):
+    if is_article and not declared and is_undated(features, probability):
         return "other", NOTICE_CONFIDENCE
     if is_article:
         return declared or "article", probability
@@ -131,15 +111,6 @@ def is_undated(features: Mapping[str, float], probability: float) -> bool:
     is_likely = probability >= _MIN_UNDATED_PROBABILITY
     longest = _MAX_UNDATED_NOTICE if is_likely else _MAX_UNDATED
     return not any(map(features.__getitem__, dated)) and 0 < features["body_chars"] <= longest
-
-
-def is_missing(document: Document, features: Mapping[str, float]) -> bool:
-    """Return whether title or heading say that a page with a short body is missing."""
-    if features.get("body_chars", 0.0) > _MAX_NOTICE:
-        return False
-    rows = document.rows_of("h1")[:2] or document.rows_of("h2")[:1]
-    headings = map(document.subtree_text, rows)
-    return any(_MISSING_PAGE.match(text[:80]) for text in (document.title, *headings))
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
