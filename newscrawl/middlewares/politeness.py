@@ -21,8 +21,6 @@ from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request
     from scrapy.core.downloader import Downloader as ScrapyDownloader
     from scrapy.core.downloader import Slot
@@ -44,8 +42,6 @@ _CLOSED: Final = "closed"
 _OVERLOAD_REASONS: Final = frozenset({"timeout", "connection", "truncated"})
 # Delay in seconds from which the waiting requests of a slot do not count as active.
 _SLOW_DELAY: Final = 5.0
-# Meta keys of requests that were repeated or redirected.
-_REPEATED: Final = ("retry_times", "redirect_times", META)
 
 
 class PolitenessMiddleware(Component):
@@ -69,11 +65,8 @@ class PolitenessMiddleware(Component):
         self._max_crawl_delay = setting(settings, "NEWSCRAWL_CRAWL_DELAY")
         self._budget = setting(settings, "NEWSCRAWL_SITE_REQUESTS")
         self._throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
-        self._requests: Counter[str] = Counter()
-        #: site -> requests that its spider does not count: retries, redirects, robots.txt
-        self.extra: Counter[str] = Counter()
-        #: called with the site of each request that is sent
-        self.on_request: Callable[[str], None] | None = None
+        #: requests by site
+        self.requests: Counter[str] = Counter()
         self._memory = SiteMemory.of(crawler)
         crawler.signals.connect(self._recall, signals.spider_opened)
         crawler.signals.connect(self._robots, signals.robots_parsed)
@@ -85,15 +78,12 @@ class PolitenessMiddleware(Component):
         for key, _, until in await self._memory.find(_CLOSED) if self._memory else ():
             self._pace(key).closed_until = datetime.fromtimestamp(until, UTC)
 
-    def resume(self, site: str, requests: int, ended: int) -> None:
-        """Resume a crawl that has sent *requests* to *site*, *ended* of which its spider counted."""
-        self._requests[site] = requests
-        self.extra[site] = max(0, requests - ended)
-
     def process_request(self, request: Request) -> None:
         """Raise :class:`RefusedError` for a closed domain, or if the site's budget is used up."""
         if site := request.meta.get("newscrawl_site"):
-            self._spend(site, request)
+            if self.requests[site] >= self._budget:
+                raise RefusedError("budget")
+            self.requests[site] += 1
         if self._paces:
             pace = self._paces.get(key := self._key(request))
             if pace and pace.closed_until and pace.is_closed(clock.now()):
@@ -137,15 +127,6 @@ class PolitenessMiddleware(Component):
             base = given.get("delay", self._crawler.settings.getfloat("DOWNLOAD_DELAY"))
             self._paces[key] = Pace(base, self._max_delay)
         return self._paces[key]
-
-    def _spend(self, site: str, request: Request) -> None:
-        if self._requests[site] >= self._budget:
-            raise RefusedError("budget")
-        self._requests[site] += 1
-        if self.on_request:
-            self.on_request(site)
-        if "newscrawl_ticket" not in request.meta or any(map(request.meta.get, _REPEATED)):
-            self.extra[site] += 1
 
     def _downloaded(self, response: Response, request: Request) -> None:
         if response.status in _REFUSALS:

@@ -137,12 +137,7 @@ class SitelistSpider(Spider):
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""
         await self.state.open()
-        book = LeaseBook.for_crawler(self.crawler)
-        finished = await book.finished_requests()
-        if self.politeness:
-            self.politeness.on_request = book.count_request
-            for key, requests in (await book.request_counts()).items():
-                self.politeness.resume(key, requests, len(finished.get(key, [])))
+        finished = await LeaseBook.for_crawler(self.crawler).finished_requests()
         for site in self.sites:
             plan = await self._create_plan(site, finished.get(site.key, []))
             for request in self._next_requests(plan):
@@ -181,9 +176,8 @@ class SitelistSpider(Spider):
         return UrlPatterns(plan.site.include or self.include, [*plan.site.exclude, *self.exclude])
 
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
-        if self.politeness:
-            plan.count_extra_requests(self.politeness.extra[plan.site.key])
-        for ticket, target in plan.next_targets():
+        sent = self.politeness.requests[plan.site.key] if self.politeness else 0
+        for ticket, target in plan.next_targets(sent):
             headers, url = conditional_headers(target.history), plan.current_url(target)
             meta = {
                 PLANNED: True,

@@ -258,9 +258,7 @@ def test_obeys_crawl_delay_up_to_limit(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("interrupted", [False, True])
-def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb, interrupted: bool):
-    """Also across resumed crawls."""
+def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb):
     links = "".join(
         f'<a href="/2026/11/20/a-story-of-the-day-number-{n}.html">A story of the day with a long '
         f"headline, number {n}</a>"
@@ -272,17 +270,16 @@ def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb, int
         web.put(f"127.0.0.1{path}", redirect(f"/hop-{n}"))
         web.put(f"127.0.0.1/hop-{n}", redirect(f"/end-{n}"))
         web.put(f"127.0.0.1/end-{n}", text("", 500))
-    for pages in (5, 0) if interrupted else (0,):
-        crawl = crawl_sites(
-            tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_SITE_REQUESTS=30,
-            NEWSCRAWL_BACKOFF_DELAY=0, RETRY_TIMES=1, CLOSESPIDER_PAGECOUNT=pages,
-        )  # fmt: skip
-        assert crawl.returncode == 0
-        assert (crawl.stats["finish_reason"] == "finished") is (pages == 0)
+    crawl = crawl_sites(
+        tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_SITE_REQUESTS=30,
+        NEWSCRAWL_BACKOFF_DELAY=0, RETRY_TIMES=1,
+    )  # fmt: skip
+    assert crawl.returncode == 0
+    assert crawl.stats["finish_reason"] == "finished"
     assert 20 <= sum(web.request_counts().values()) <= 30
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["skipped_count/over_budget"] > 20
-    assert interrupted or counts["discovered_count"] == 40
+    assert counts["discovered_count"] == 40
 
 
 @pytest.mark.slow

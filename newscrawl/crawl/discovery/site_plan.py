@@ -122,7 +122,6 @@ class SitePlan:
         self.new_sources: list[Target] = []
         #: final schemes and hosts by those of the targets
         self._origins: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
-        self._extra_requests = 0
         self._tickets = count(1)
         self._requests = 0
         self._requests_by_role: Counter[Role] = Counter()
@@ -501,13 +500,14 @@ class SitePlan:
         self._sources_in_flight += change * (target.role != "article")
         self._new_in_flight += change * (not target.is_revisit)
 
-    def count_extra_requests(self, number: int) -> None:
-        """Set the number of requests without a target: retries, redirects, robots.txt, style sheets."""
-        self._extra_requests = number
+    def next_targets(self, sent: int = 0) -> Iterator[tuple[int, Target]]:
+        """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done.
 
-    def next_targets(self) -> Iterator[tuple[int, Target]]:
-        """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done."""
-        while (target := self._next_target()) is not None:
+        *sent*: number of requests so far, with retries, redirects, robots.txt and style sheets.
+        """
+        sent += len(self.in_flight)
+        while (target := self._next_target(sent)) is not None:
+            sent += 1
             self._requests += 1
             is_archive = target.role == "section" and target.timestamp is not None
             if not target.from_site_list and not is_archive:
@@ -518,8 +518,8 @@ class SitePlan:
             self.remaining.number -= target.role == "article"
             yield ticket, target
 
-    def _next_target(self) -> Target | None:
-        if self._requests + self._extra_requests >= self.budgets.requests:
+    def _next_target(self, sent: int) -> Target | None:
+        if max(self._requests, sent) >= self.budgets.requests:
             return None
         while self._listed and not self._waits(self._listed[0]):
             target = self._listed.popleft()

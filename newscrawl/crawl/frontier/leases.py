@@ -63,10 +63,6 @@ CREATE TABLE IF NOT EXISTS outcome (
     role TEXT NOT NULL,
     at TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS spent (
-    site TEXT PRIMARY KEY,
-    requests INTEGER NOT NULL
-) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
@@ -75,10 +71,10 @@ CREATE TABLE IF NOT EXISTS outbox (
     error TEXT
 );
 """)
-"""A request is pending until *request* is NULL; the row then marks its *key* as seen. ``spent``:
-number of network requests to sites with a budget. ``outbox``: items in the order of *id*. A delivered
-item has NULL as *item* and keeps its *key* until the crawl finishes, so that a request repeated after
-a crash does not add it again; one with an *error* cannot be delivered, and is not tried again."""
+"""A request is pending until *request* is NULL; the row then marks its *key* as seen. ``outbox``:
+items in the order of *id*. A delivered item has NULL as *item* and keeps its *key* until the crawl
+finishes, so that a request repeated after a crash does not add it again; one with an *error* cannot
+be delivered, and is not tried again."""
 
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
 DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
@@ -86,10 +82,6 @@ _INSERT_ITEM: Final = "INSERT OR IGNORE INTO outbox (key, item, checksum) VALUES
 _FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
 _INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
-_COUNT_REQUEST: Final = """
-INSERT INTO spent VALUES (?, 1) ON CONFLICT DO UPDATE SET requests = requests + 1
-"""
-
 #: fields that differ between two fetches of a page
 _VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
 _encode = ScrapyJSONEncoder().encode
@@ -340,15 +332,6 @@ class LeaseBook(Component):
         self._end(lease)
         self.stalled = stalled
         return True
-
-    def count_request(self, site: str) -> None:
-        """Count a network request of *site*, whose budget also applies to a resumed crawl."""
-        if self._observers:
-            self.store.write(_COUNT_REQUEST, [(site,)])
-
-    async def request_counts(self) -> dict[str, int]:
-        """Return the number of network requests by site before the crawl was resumed."""
-        return dict(await self.store.read("SELECT site, requests FROM spent"))
 
     def check(self, lease: Lease) -> None:
         """End *lease* if it is finished, after all other handlers of the current event."""

@@ -121,7 +121,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         else:
             self._end_run()
             self._store.write("DELETE FROM outcome")
-            self._store.write("DELETE FROM spent")
             self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
         # With Python's 700 new objects, two pages, the search for garbage takes 7 % of the process.
         if 0 < gc.get_threshold()[0] < 5_000:

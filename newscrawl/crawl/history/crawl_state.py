@@ -84,45 +84,32 @@ class CrawlState(schema.History):
     async def open(self) -> None:
         """Delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
 
-        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. Due times that a crawl
-        with a wrong clock has written are reset.
+        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. If the clock was ahead
+        in an earlier crawl, all is due.
         """
         now = clock.now().timestamp()
         [(newest,)] = await self._store.read(schema.NEWEST_INSTANT)
         newest = newest or now
-        await self._reset_due_times(now, newest)
-        if self._all_due:
-            self._store.write(schema.ALL_PAGES_DUE, [(now,)])
-            self._store.write(schema.ALL_SOURCES_DUE, [(now,)])
-        if self._retention and abs(now - newest) > self._retention:
+        is_ahead = newest > now + _CLOCK_TOLERANCE
+        if is_ahead:
+            message = (
+                "The crawl starts at %s, before the newest entry of its state (%s):"
+                " the system clock is or was wrong, all is due"
+            )
+            logger.warning(message, _iso(now), _iso(newest))
+        if self._all_due or is_ahead:
+            self._write_all(schema.ALL_DUE, now)
+        if is_ahead or 0 < self._retention < now - newest:
             # After a long pause or a jump of the clock, the history gets another period.
-            self._store.write(schema.ALL_PAGES_SEEN, [(now,)])
+            self._write_all(schema.ALL_SEEN, now)
         elif self._retention:
-            before = now - self._retention
-            for sql in schema.DELETE_OLD:
-                self._store.write(sql, [(before,)])
+            self._write_all(schema.DELETE_OLD, now - self._retention)
         await self._sizes.reduce(self._store)
         self._store.write(schema.DELETE_UNUSED_ALIASES)
 
-    async def _reset_due_times(self, now: float, newest: float) -> None:
-        """Make everything due that is due later than the longest interval allows.
-
-        *newest*: the newest time in the history.
-        """
-        if newest > now + _CLOCK_TOLERANCE:
-            logger.warning(
-                "The crawl starts at %s, before the newest entry of its state (%s):"
-                " the system clock is or was wrong",
-                _iso(now),
-                _iso(newest),
-            )
-        limits = (now, *self._policy.max_delays)
-        [(count,)] = await self._store.read(schema.COUNT_AHEAD, limits)
-        if count:
-            logger.warning("Reset %d due times that a wrong system clock has written", count)
-            self._stats.inc_value("newscrawl/state/reset_count", count)
-            self._store.write(schema.RESET_PAGES, [limits[:2]])
-            self._store.write(schema.RESET_SOURCES, [limits])
+    def _write_all(self, statements: Iterable[str], time: float) -> None:
+        for sql in statements:
+            self._store.write(sql, [(time,)])
 
     async def load(self, site: str, *, limit: int) -> SiteHistory:
         """Return the history of *site*.

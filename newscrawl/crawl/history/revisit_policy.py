@@ -171,13 +171,6 @@ class RevisitPolicy:
             return None
         return 0.0 if failures <= 1 else ARTICLE_INTERVAL * BACKOFF_FACTOR ** (failures - 2)
 
-    @property
-    def max_delays(self) -> tuple[float, float, float, float]:
-        """Maximum delays of pages, failed or retired sources, robots.txt and other sources."""
-        last_retry = ARTICLE_INTERVAL * BACKOFF_FACTOR ** max(0, self.max_tries - 2)
-        page = max(self.update_window, last_retry)
-        return page, MAX_SOURCE_DELAY, ROBOTS_INTERVAL, max(self.max_interval, self.min_interval)
-
 
 def due_at(now: float, interval: float) -> float:
     """Return the time of the next fetch after a fetch at *now*."""

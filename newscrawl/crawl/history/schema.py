@@ -17,7 +17,7 @@ from newscrawl.component import Component
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history.change_rates import HOUR
-from newscrawl.crawl.history.revisit_policy import RETIRED_RATE, RevisitPolicy
+from newscrawl.crawl.history.revisit_policy import RevisitPolicy
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -201,7 +201,6 @@ INSERT INTO page
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
 PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE key = ?"
-ALL_PAGES_SEEN: Final = "UPDATE page SET last_seen = ?"
 PAGE_CHANGE_SIGNALLED: Final = """
 UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
 """
@@ -251,18 +250,10 @@ SELECT max(at) FROM (
     SELECT max(last_seen) AS at FROM page UNION ALL SELECT max(fetched_at) FROM source
 )
 """
-_PAGE_AHEAD: Final = "next_due > ?1 + ?2"
-_SOURCE_AHEAD: Final = f"""
-next_due > ?1 + iif(failures OR rate < {RETIRED_RATE}, ?3, iif(role = 'robots', ?4, ?5))
-"""
-COUNT_AHEAD: Final = f"""
-SELECT (SELECT count(*) FROM page WHERE {_PAGE_AHEAD})
-+ (SELECT count(*) FROM source WHERE {_SOURCE_AHEAD})
-"""  # noqa: S608
-RESET_PAGES: Final = f"UPDATE page SET next_due = ?1 WHERE {_PAGE_AHEAD}"  # noqa: S608
-RESET_SOURCES: Final = f"""
-UPDATE source SET next_due = ?1 WHERE {_SOURCE_AHEAD} AND ?2
-"""  # noqa: S608
+ALL_SEEN: Final = (
+    "UPDATE page SET last_seen = ?1",
+    "UPDATE source SET fetched_at = min(fetched_at, ?1)",
+)
 
 ROW_SIZE: Final = 200
 """Size of a row without its texts in bytes, approximately."""
@@ -292,9 +283,10 @@ DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
     for table, keys in _KEYS.items()
 }
 
-ALL_PAGES_DUE: Final = "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL"
-ALL_SOURCES_DUE: Final = "UPDATE source SET next_due = ?"
-
+ALL_DUE: Final = (
+    "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL",
+    "UPDATE source SET next_due = ?",
+)
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",
     "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
