@@ -43,9 +43,6 @@ class SiteRecord:
     dropped: list[DroppedPage] = field(default_factory=list)
     #: counts of the stats, empty for a feed: ``discovered``, ``fetched``, ``failed/timeout``, ...
     counts: Counter[str] = field(default_factory=Counter)
-    #: seconds: median and ninth decile
-    median_latency: float | None = None
-    slow_latency: float | None = None
 
     @property
     def article_count(self) -> int:
@@ -141,10 +138,8 @@ def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
         number: CrawlRecord(*values)
         for number, *values in connection.execute("SELECT id, started, ended, reason FROM crawl")
     }
-    for crawl, site, counts, median, slow in connection.execute("SELECT * FROM crawl_site"):
-        record = crawls[crawl].site(site)
-        record.counts = Counter(json.loads(counts))
-        record.median_latency, record.slow_latency = median, slow
+    for crawl, site, counts in connection.execute("SELECT * FROM crawl_site"):
+        crawls[crawl].site(site).counts = Counter(json.loads(counts))
     for crawl, site, *values in connection.execute("SELECT * FROM crawl_article"):
         crawls[crawl].site(site).articles.append(RecordedArticle(*values))
     for crawl, *values in connection.execute("SELECT * FROM crawl_dropped"):

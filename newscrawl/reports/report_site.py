@@ -28,10 +28,7 @@ MAX_CLUSTERS = 100
 MAX_CRAWLS = 100
 """Crawls that plots and tables show, the last ones."""
 _SCRIPTS = ("theme.js", "report.js")
-_COLUMNS = (
-    "Found", "Fetched", "Articles", "Failed", "Dropped", "Median latency (ms)",
-    "90 % latency (ms)", "Confidence",
-)  # fmt: skip
+_COLUMNS = ("Found", "Fetched", "Articles", "Failed", "Dropped", "Confidence")
 _OUTCOMES = ("dropped", "failed", "skipped", "rendering")
 
 
@@ -165,16 +162,14 @@ def _alarm(alarm: Alarm) -> dict[str, Any]:
 
 def _cells(record: SiteRecord) -> list[str]:
     counts = record.counts
-    numbers = [
+    return [
         str(counts["discovered"]) if counts else "–",
         str(counts["fetched"]) if counts else "–",
         str(record.article_count),
         str(record.failures.total()) if counts else "–",
         str(record.reasons("dropped").total()) if counts else "–",
+        _confidence(mean(_confidences(record.articles))),
     ]
-    latencies = (record.median_latency, record.slow_latency)
-    numbers += ["–" if seconds is None else f"{1000 * seconds:.0f}" for seconds in latencies]
-    return [*numbers, _confidence(mean(_confidences(record.articles)))]
 
 
 def _confidences(articles: Iterable[RecordedArticle]) -> list[float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from statistics import quantiles
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy import signals
@@ -21,7 +20,6 @@ from newscrawl.items import Article
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
@@ -34,8 +32,6 @@ CREATE TABLE IF NOT EXISTS crawl_site (
     crawl INTEGER NOT NULL,
     site TEXT NOT NULL,
     counts TEXT NOT NULL,
-    median_latency REAL,
-    slow_latency REAL,
     PRIMARY KEY (crawl, site)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS crawl_article (
@@ -67,10 +63,8 @@ CREATE TABLE IF NOT EXISTS alarm (
     sent REAL
 );
 """)
-"""Times are seconds since 1970, latencies seconds; *slow_latency*: 9 of 10 requests took less.
-
-Alarms are those of ``newscrawl report``; *sent*: the last time that it has reported one.
-"""
+"""Times are seconds since 1970. Alarms are those of ``newscrawl report``; *sent*: the last time that
+it has reported one."""
 
 RECORD_SECONDS: Final = 9 * 86400.0
 """Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
@@ -78,8 +72,6 @@ MIN_CRAWLS: Final = 10
 """Crawls that are kept at any age, the last ones."""
 MAX_SITE_ARTICLES: Final = 200
 """Articles of a host that are recorded in a crawl, the first ones."""
-MAX_LATENCIES: Final = 1000
-"""Requests of a host whose latency is recorded in a crawl, the first ones."""
 
 _DELETE_OLD: Final = tuple(
     f"DELETE FROM {table} WHERE {column} <= (SELECT max(id) FROM crawl WHERE ended < ? "  # noqa: S608
@@ -97,7 +89,7 @@ DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM craw
 # The crawl inserted in the same transaction.
 _LAST: Final = "(SELECT max(id) FROM crawl)"
 _INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason) VALUES (?, ?, ?)"
-_INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?, ?, ?)"  # noqa: S608
+_INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?)"  # noqa: S608
 _INSERT_ARTICLE: Final = f"""
 INSERT INTO crawl_article VALUES ({_LAST}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """  # noqa: S608
@@ -151,24 +143,19 @@ class CrawlRecorder(Component):
         self._crawler = crawler
         self._started = clock.now().timestamp()
         self._articles: dict[str, list[RecordedArticle]] = defaultdict(list)
-        self._latencies: dict[str, list[float]] = defaultdict(list)
         crawler.signals.connect(self.add_item, signals.item_scraped)
-        crawler.signals.connect(self.add_response, signals.response_received)
         crawler.signals.connect(self.close, signals.spider_closed)
 
     def add_item(self, item: Any, response: Response | Failure | None) -> None:
         """Record *item* if it is an article."""
         if isinstance(item, Article) and "deleted" not in item.flags:
-            articles = self._articles[_site(getattr(response, "request", None), item.url or "")]
+            # The site of the list, also if it has moved to another domain.
+            request = getattr(response, "request", None)
+            meta = request.meta if request else {}
+            site = meta.get("newscrawl_site") or site_key_or(item.url or "", "invalid")
+            articles = self._articles[site]
             if len(articles) < MAX_SITE_ARTICLES:
                 articles.append(RecordedArticle.of(item))
-
-    def add_response(self, response: Response, request: Request) -> None:
-        """Record the latency of *request*."""
-        latencies = self._latencies[_site(request, response.url)]
-        latency = request.meta.get("download_latency")
-        if latency is not None and len(latencies) < MAX_LATENCIES:
-            latencies.append(latency)
 
     def close(self, reason: str) -> None:
         """Write the record."""
@@ -178,17 +165,9 @@ class CrawlRecorder(Component):
         ended = clock.now().timestamp()
         store = CrawlStore.for_crawler(self._crawler)
         store.write(_INSERT_CRAWL, [(self._started, ended, reason)])
-        sites = sorted({*counts, *(site for site, *_ in articles)})
+        sites = sorted({*counts, *self._articles})
         store.write(
-            _INSERT_SITE,
-            [
-                (
-                    site,
-                    json.dumps(_recorded(counts.get(site, {}))),
-                    *_latency(self._latencies[site]),
-                )
-                for site in sites
-            ],
+            _INSERT_SITE, [(site, json.dumps(_recorded(counts.get(site, {})))) for site in sites]
         )
         store.write(_INSERT_ARTICLE, articles)
         store.write(_INSERT_DROPPED, dropped_pages(stats))
@@ -197,22 +176,9 @@ class CrawlRecorder(Component):
         store.write(_DELETE_IDLE)
 
 
-def _site(request: Request | None, url: str) -> str:
-    """Return the site that *request* belongs to, also if it has moved to the domain of *url*."""
-    return (request and request.meta.get("newscrawl_site")) or site_key_or(url, "invalid")
-
-
 def _recorded(counts: Mapping[str, int]) -> Mapping[str, int]:
     """Return *counts*, none of a site of which nothing was due."""
     return {} if all(name.startswith("not_due/") for name in counts) else counts
-
-
-def _latency(seconds: list[float]) -> tuple[float | None, float | None]:
-    """Return the median and the ninth decile."""
-    if not seconds:
-        return None, None
-    deciles = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else seconds * 9
-    return deciles[4], deciles[8]
 
 
 def _storable(text: str | None) -> str | None:
