@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -29,51 +29,6 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from newscrawl.workers.process import Answer
-
-
-T = TypeVar("T")
-
-
-class FairQueue(Generic[T]):
-    """Waiting tasks by site: the site that has used the least time comes next.
-
-    Start-time fair queueing (Goyal, Vin and Cheng 1996, with the seconds of a task as its length): a
-    site that was idle does not save up time.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, deque[T]] = defaultdict(deque)
-        self._running: Counter[str] = Counter()
-        # Virtual time of each site, and of the site served last.
-        self._times: dict[str, float] = {}
-        self._now = 0.0
-
-    def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
-
-    def push(self, site: str, task: T) -> None:
-        """Add a waiting *task*."""
-        if site not in self._waiting and not self._running[site]:
-            self._times[site] = max(self._times.get(site, 0.0), self._now)
-        self._waiting[site].append(task)
-
-    def pop(self) -> tuple[str, T] | None:
-        """Remove and return the next task with its site, which is now running."""
-        if not self._waiting:
-            return None
-        site = min(self._waiting, key=lambda site: (self._running[site], self._times[site]))
-        task = self._waiting[site].popleft()
-        if not self._waiting[site]:
-            del self._waiting[site]
-        self._now = max(self._now, self._times[site])
-        self._running[site] += 1
-        return site, task
-
-    def finish(self, site: str, seconds: float | None) -> None:
-        """Record that a task of *site* has ended after *seconds*; None if it has not begun."""
-        self._running[site] -= 1
-        if seconds is not None:
-            self._times[site] += seconds
 
 
 class WorkerPool(Component):
@@ -97,7 +52,8 @@ class WorkerPool(Component):
         self._free: list[WorkerProcess | None] = [*self._workers] or [None]
         self._stats = stats
         self._budget = SiteBudget(limits.site_seconds)
-        self._queue: FairQueue[asyncio.Future[WorkerProcess | None]] = FairQueue()
+        self._waiting: dict[str, deque[asyncio.Future[WorkerProcess | None]]] = defaultdict(deque)
+        self._running: Counter[str] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -158,7 +114,7 @@ class WorkerPool(Component):
     async def _worker_for(self, site: str) -> WorkerProcess | None:
         """Wait until it is the turn of *site*, and return its worker; None for the thread."""
         turn: asyncio.Future[WorkerProcess | None] = asyncio.get_running_loop().create_future()
-        self._queue.push(site, turn)
+        self._waiting[site].append(turn)
         self._assign()
         try:
             return await turn
@@ -168,17 +124,20 @@ class WorkerPool(Component):
             raise
 
     def _assign(self) -> None:
-        """Give the free workers to the next tasks."""
-        while self._free and (waiting := self._queue.pop()):
-            site, turn = waiting
-            if turn.cancelled():
-                self._queue.finish(site, None)
-            else:
+        """Give the free workers to the sites with the fewest running tasks and the least time used."""
+        used = self._budget.seconds
+        while self._free and self._waiting:
+            site = min(self._waiting, key=lambda site: (self._running[site], used[site]))
+            turn = self._waiting[site].popleft()
+            if not self._waiting[site]:
+                del self._waiting[site]
+            if not turn.cancelled():
+                self._running[site] += 1
                 turn.set_result(self._free.pop(0))
 
     def _release(self, worker: WorkerProcess | None, site: str, seconds: float | None) -> None:
         """Make *worker* free after a task of *site* that took *seconds*; None if it did not run."""
-        self._queue.finish(site, seconds)
+        self._running[site] -= 1
         if seconds is not None:
             self._budget.add(site, seconds)
         self._free.append(worker)

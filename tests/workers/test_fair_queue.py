@@ -6,51 +6,33 @@ import asyncio
 from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from newscrawl.workers.child import WorkerError
-from newscrawl.workers.pool import FairQueue, WorkerPool
+from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import SECONDS_PER_TASK, Limits, SiteBudget
 
 
-def serve(queue: FairQueue[float]) -> str:
-    """Run the next task, whose value is its length; return its site."""
-    site, seconds = queue.pop() or ("", 0.0)
-    queue.finish(site, seconds)
-    return site
-
-
 def test_slow_site_does_not_delay_others():
-    queue: FairQueue[float] = FairQueue()
-    for _ in range(20):
-        queue.push("slow", 20.0)
-    for _ in range(20):
-        queue.push("quick", 0.02)
-    order = [serve(queue) for _ in range(40)]
-    assert order.index("slow", 1) >= 20
-    assert Counter(order) == {"slow": 20, "quick": 20}
+    """All tasks of quick sites come before the second one of a slow site."""
+    order = []
 
+    async def run() -> None:
+        pool = WorkerPool(0)
 
-def test_idle_site_saves_no_time():
-    queue: FairQueue[float] = FairQueue()
-    for _ in range(100):
-        queue.push("old", 1.0)
-    for _ in range(90):
-        serve(queue)
-    for _ in range(20):
-        queue.push("new", 1.0)
-    assert Counter(serve(queue) for _ in range(20)) == {"old": 10, "new": 10}
+        async def call(site: str, seconds: float) -> None:
+            task = "tests.helpers.hostile_tasks:spin"
+            await pool.call(task, b"", site=site, seconds=seconds)
+            order.append(site)
 
+        slow = [call("slow", 0.05) for _ in range(3)]
+        quick = [call(f"quick {number % 2}", 0.0) for number in range(10)]
+        await asyncio.gather(*slow, *quick)
+        await pool.close()
 
-@given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 5)), max_size=60))
-def test_every_task_is_served_once(tasks: list[tuple[str, float]]):
-    queue: FairQueue[float] = FairQueue()
-    for site, seconds in tasks:
-        queue.push(site, seconds)
-    assert Counter(serve(queue) for _ in tasks) == Counter(site for site, _ in tasks)
-    assert queue.pop() is None
-    assert len(queue) == 0
+    asyncio.run(run())
+    assert order[0] == "slow"
+    assert order[-2:] == ["slow"] * 2
+    assert Counter(order) == {"slow": 3, "quick 0": 5, "quick 1": 5}
 
 
 def test_budget_grows_with_the_tasks():
