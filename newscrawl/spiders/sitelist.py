@@ -24,6 +24,7 @@ from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
+from newscrawl.crawl.history.source_history import Pause
 from newscrawl.crawl.network import copy_response
 from newscrawl.crawl.page_download import (
     download_page,
@@ -389,14 +390,9 @@ class SitelistSpider(Spider):
             if place == "newer" or _goes_on(plan, before, entries):
                 plan.add_next_feed(following)
         cut = limit if listing["left_out"].get("over_limit") else 0
+        pause = Pause(listing.get("ttl", 0.0), frozenset(listing.get("skip_hours", ())))
         rolled_over = self.state.record_listing(
-            plan,
-            target,
-            response,
-            entries,
-            certain=certain,
-            cut=cut,
-            pause=listing.get("ttl", 0.0),
+            plan, target, response, entries, certain=certain, cut=cut, pause=pause
         )
         self.site_stats.count(plan.site.key, "rolled_over_count", int(rolled_over))
 

@@ -54,6 +54,9 @@ class WorkerPool(Component):
         self._budget = SiteBudget(limits.site_seconds)
         self._waiting: dict[str, deque[asyncio.Future[WorkerProcess | None]]] = defaultdict(deque)
         self._running: Counter[str] = Counter()
+        # Start-time fair queueing: seconds by site, and of the site that was served last.
+        self._times: defaultdict[str, float] = defaultdict(float)
+        self._now = 0.0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -114,6 +117,8 @@ class WorkerPool(Component):
     async def _worker_for(self, site: str) -> WorkerProcess | None:
         """Wait until it is the turn of *site*, and return its worker; None for the thread."""
         turn: asyncio.Future[WorkerProcess | None] = asyncio.get_running_loop().create_future()
+        if site not in self._waiting and not self._running[site]:  # an idle site saves no time
+            self._times[site] = max(self._times[site], self._now)
         self._waiting[site].append(turn)
         self._assign()
         try:
@@ -125,9 +130,9 @@ class WorkerPool(Component):
 
     def _assign(self) -> None:
         """Give the free workers to the sites with the fewest running tasks and the least time used."""
-        used = self._budget.seconds
         while self._free and self._waiting:
-            site = min(self._waiting, key=lambda site: (self._running[site], used[site]))
+            site = min(self._waiting, key=lambda site: (self._running[site], self._times[site]))
+            self._now = max(self._now, self._times[site])
             turn = self._waiting[site].popleft()
             if not self._waiting[site]:
                 del self._waiting[site]
@@ -140,6 +145,7 @@ class WorkerPool(Component):
         self._running[site] -= 1
         if seconds is not None:
             self._budget.add(site, seconds)
+            self._times[site] += seconds
         self._free.append(worker)
         self._assign()
 

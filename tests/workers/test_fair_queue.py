@@ -35,6 +35,26 @@ def test_slow_site_does_not_delay_others():
     assert Counter(order) == {"slow": 3, "quick 0": 5, "quick 1": 5}
 
 
+def test_idle_site_saves_no_time():
+    """A site that comes late takes turns with one that has used much time."""
+    order = []
+
+    async def run() -> None:
+        pool = WorkerPool(0)
+
+        async def call(site: str, seconds: float) -> None:
+            task = "tests.helpers.hostile_tasks:spin"
+            await pool.call(task, b"", site=site, seconds=seconds)
+            order.append(site)
+
+        await call("old", 0.5)
+        await asyncio.gather(*[call(site, 0.02) for site in ["old", "new"] for _ in range(8)])
+        await pool.close()
+
+    asyncio.run(run())
+    assert Counter(order[1:9])["old"] >= 3
+
+
 def test_budget_grows_with_the_tasks():
     budget = SiteBudget(10.0)
     for _ in range(100):

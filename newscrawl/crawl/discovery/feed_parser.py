@@ -41,6 +41,7 @@ _PERIODS: Final = {
     b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
 }  # fmt: skip
 _HOME: Final = re.compile(r"(?:https?://[^/?#]+)?/?")
+_HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
 
 def read_feed(
@@ -52,8 +53,8 @@ def read_feed(
 ) -> dict[str, Any]:
     """Return the newest entries of the feed *data*.
 
-    ``kind`` is ``feed`` or ``unknown``; ``ttl`` has the seconds between two polls that it asks for,
-    ``next`` the address of its next page (RFC 5005). The other keys are those of
+    ``kind`` is ``feed`` or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
+    (:func:`polling_hints`), ``next`` is the address of its next page (RFC 5005). The other keys are those of
     :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`, *options* those of the
     collector.
     """
@@ -84,18 +85,23 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
     links = parsed.feed.get("links", ())
     following = next((link.get("href") for link in links if link.get("rel") == "next"), None)
-    return {**entries.result(kind), "ttl": _polling_interval(truncated), "next": following}
+    return {**entries.result(kind), **polling_hints(truncated), "next": following}
 
 
-def _polling_interval(feed: bytes) -> float:
-    """Return the seconds between two polls by ``ttl`` of RSS and the module Syndication; 0 if unknown."""
+def polling_hints(feed: bytes) -> dict[str, Any]:
+    """Return ``ttl``, seconds between two polls of *feed*, and ``skip_hours`` (UTC) without polls.
+
+    By the elements ``ttl`` and ``skipHours`` of RSS, and the module Syndication.
+    """
     first = _ENTRY.search(feed)
     head = feed[: min(first.start() if first else len(feed), _MAX_TAG)]
     numbers = {name: int(number) for name, number in _HINT.findall(head)}
     period = _PERIOD.search(head)
     pause = _PERIODS.get(period[1].lower(), 0) if period else 0.0
     pause /= max(1, numbers.get(b"updateFrequency", 1))
-    return max(60.0 * numbers.get(b"ttl", 0), pause)
+    skipped = {int(hour) % 24 for hour in _HOUR.findall(head)}
+    hours = sorted(skipped) if b"<skipHours" in head and len(skipped) < 24 else []
+    return {"ttl": max(60.0 * numbers.get(b"ttl", 0), pause), "skip_hours": hours}
 
 
 def _truncate(data: bytes) -> bytes:

@@ -20,7 +20,7 @@ from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.page_history import PageHistory
-from newscrawl.crawl.history.source_history import SourceHistory
+from newscrawl.crawl.history.source_history import NO_PAUSE, SourceHistory
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.leases import StalledRequest
     from newscrawl.crawl.history.page_history import ClassifiedEntries
     from newscrawl.crawl.history.schema import SourceRow
+    from newscrawl.crawl.history.source_history import Pause
 
 logger = logging.getLogger(__name__)
 
@@ -138,14 +139,14 @@ class CrawlState(schema.History):
         depth: int = 0,
         certain: bool = False,
         cut: int = 0,
-        pause: float = 0.0,
+        pause: Pause = NO_PAUSE,
     ) -> bool:
         """Record the entries and sources of *target*, and that it was read.
 
         The latter is written at the end of the request, after everything else. *cut*: the limit
-        that truncated the entries, if any; *pause*: seconds for which the site asks not to poll. A
-        *target* fetched as an article is recorded as a page without article. Returns whether all
-        entries of a known source are new.
+        that truncated the entries, if any; *pause*: when the site asks not to poll. A *target*
+        fetched as an article is recorded as a page without article. Returns whether all entries of
+        a known source are new.
         """
         site = plan.site.key
         plan.record_read(target)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.target import KnownSource
 from newscrawl.crawl.history import schema
+from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.conditional_requests import cache_time, validators
 from newscrawl.crawl.history.revisit_policy import REDUNDANT_CREDIT, due_at
 from newscrawl.crawl.history.schema import SourceRow
@@ -26,6 +28,25 @@ MAX_SOURCES: Final = 200
 
 #: failures of sources that do not exist
 _MISSING: Final = frozenset({"http_404", "http_410", "unreadable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """When a feed asks not to be polled: ``ttl`` or ``sy:updatePeriod``, and ``skipHours``."""
+
+    seconds: float = 0.0
+    #: hours of the day (UTC)
+    hours: frozenset[int] = frozenset()
+
+    def end(self, due: float) -> float:
+        """Return the first time from *due* on, in seconds, that is in none of the hours."""
+        for _ in self.hours:
+            if int(due // HOUR) % 24 in self.hours:
+                due = (due // HOUR + 1) * HOUR
+        return due
+
+
+NO_PAUSE: Final = Pause()
 
 
 class SourceHistory(schema.History):
@@ -94,12 +115,12 @@ class SourceHistory(schema.History):
         entries: ClassifiedEntries,
         *,
         cut: int = 0,
-        pause: float = 0.0,
+        pause: Pause = NO_PAUSE,
     ) -> bool:
         """Record that *target* was read; return whether it rolled over since the last poll.
 
-        *cut*: the limit that truncated the entries, if any; *pause*: seconds for which the site asks
-        not to poll. A source has rolled over if all its entries are new: there may have been others.
+        *cut*: the limit that truncated the entries, if any; *pause*: when the site asks not to
+        poll. A source has rolled over if all its entries are new: there may have been others.
         """
         new, listed = len(entries.new), len(entries.due) + len(entries.known)
         credit: float = new + len(entries.signals)
@@ -116,7 +137,7 @@ class SourceHistory(schema.History):
             turnover = elapsed * listed / (new + entries.shared)
         rolled_over = elapsed is not None and 0 < listed <= new + entries.shared
         if rolled_over:
-            turnover = pause = 0.0
+            turnover, pause = 0.0, NO_PAUSE
         self._record_poll(
             schema.SOURCE_READ,
             (*validators(response), listed, cut),
@@ -149,7 +170,7 @@ class SourceHistory(schema.History):
         credit: float = 0.0,
         shared: int = 0,
         turnover: float = inf,
-        pause: float = 0.0,
+        pause: Pause = NO_PAUSE,
     ) -> None:
         now, role, policy = clock.now().timestamp(), target.role, self._policy
         rate = policy.source_rate(
@@ -160,11 +181,11 @@ class SourceHistory(schema.History):
             shared=shared,
             is_start=target.is_start,
         )
-        wait = max(pause, cache_time(response))
+        wait = max(pause.seconds, cache_time(response))
         interval = policy.after_poll(
             role, rate, turnover=turnover, wait=wait, is_start=target.is_start
         )
-        due = due_at(now, interval)
+        due = pause.end(due_at(now, interval))
         self._update_next_due(due)
         row = (*values, now, rate, due, site, role, target.key)
         # At the end of the request: the source stays due if the crawl is killed before.

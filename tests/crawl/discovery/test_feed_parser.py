@@ -170,19 +170,23 @@ def test_names_that_are_not_text():
 
 
 @pytest.mark.parametrize(
-    ("elements", "ttl"),
+    ("elements", "ttl", "hours"),
     [
-        ("<ttl> 90 </ttl>", 5400),
-        ("<ttl>soon</ttl>", 0),
-        ("<sy:updatePeriod>\n hourly </sy:updatePeriod>", 3600),
+        ("<ttl> 90 </ttl>", 5400, []),
+        ("<ttl>soon</ttl>", 0, []),
+        ("<skipHours><hour>0</hour><hour> 24 </hour><hour>5</hour></skipHours>", 0, [0, 5]),
+        (f"<skipHours>{''.join(f'<hour>{n}</hour>' for n in range(24))}</skipHours>", 0, []),
+        ("<sy:updatePeriod>\n hourly </sy:updatePeriod>", 3600, []),
         (
             "<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>",
             21_600,
+            [],
         ),
-        ("<x:updatePeriod>never</x:updatePeriod><x:updateFrequency>0</x:updateFrequency>", 0),
+        ("<x:updatePeriod>never</x:updatePeriod><x:updateFrequency>0</x:updateFrequency>", 0, []),
     ],
 )
-def test_reads_when_not_to_poll(elements: str, ttl: float):
+def test_reads_when_not_to_poll(elements: str, ttl: float, hours: list[int]):
     head = f'<rss version="2.0" xmlns:sy="s" xmlns:x="x"><channel>{elements}'
     item = "<item><link>http://site.example/a</link><ttl>9999</ttl></item>"
-    assert read(f"{head}{item}</channel></rss>".encode())["ttl"] == ttl
+    found = read(f"{head}{item}</channel></rss>".encode())
+    assert (found["ttl"], found["skip_hours"]) == (ttl, hours)

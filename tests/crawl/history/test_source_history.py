@@ -17,6 +17,7 @@ from newscrawl.crawl.history.conditional_requests import (
     conditional_headers,
 )
 from newscrawl.crawl.history.page_history import ClassifiedEntries
+from newscrawl.crawl.history.source_history import NO_PAUSE, Pause
 from tests.helpers.crawl_history import (
     HOME,
     NOON,
@@ -154,7 +155,8 @@ async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: F
             (_, (_, wanted)) = site.next_targets()
             listed = [entry(f"{number}/{fake_clock.now}") for number in range(3)]
             entries = await state.pages.classify(listed, SITE)
-            found = state.record_listing(site, wanted, response(HOME), entries, pause=8 * HOUR)
+            pause = Pause(seconds=8 * HOUR)
+            found = state.record_listing(site, wanted, response(HOME), entries, pause=pause)
             assert found is rolled_over
             fake_clock.forward(8)
         [(due,)] = await state._store.read("SELECT next_due FROM source WHERE role = 'section'")
@@ -164,16 +166,17 @@ async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: F
 @pytest.mark.parametrize(
     ("pause", "headers", "hours"),
     [
-        (5 * HOUR, {}, 4.5),
-        (0, {"Cache-Control": "public, max-age=36000", "Age": "3600"}, 8.1),
-        (0, {"Cache-Control": "max-age=9000000"}, 10.8),
-        (0, {"Cache-Control": "no-cache, max-age=36000"}, 3.1),
-        (0, {"Cache-Control": "s-maxage=36000"}, 3.1),
+        (Pause(seconds=5 * HOUR), {}, 4.5),
+        (Pause(hours=frozenset({14, 15})), {}, 4),
+        (NO_PAUSE, {"Cache-Control": "public, max-age=36000", "Age": "3600"}, 8.1),
+        (NO_PAUSE, {"Cache-Control": "max-age=9000000"}, 10.8),
+        (NO_PAUSE, {"Cache-Control": "no-cache, max-age=36000"}, 3.1),
+        (NO_PAUSE, {"Cache-Control": "s-maxage=36000"}, 3.1),
     ],
 )
 @in_loop
 async def test_polls_when_the_site_permits(
-    state_file: Path, fake_clock: FakeClock, pause: float, headers: dict[str, str], hours: float
+    state_file: Path, fake_clock: FakeClock, pause: Pause, headers: dict[str, str], hours: float
 ):
     async with opened(state_file) as state:
         site = await restored_frontier(state)
