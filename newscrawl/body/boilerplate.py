@@ -39,6 +39,7 @@ _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
 _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
 _MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
+_MIN_STANDFIRST = 80  # before the title
 _QUOTES = " .\"'«»‘’‚“”„"
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
@@ -79,7 +80,8 @@ def boilerplate(
         elif tag in aside or _is_boilerplate_block(document, row, threshold, selected=selected):
             rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
-        rows.update(_head(document, roots, title))
+        standfirst = _standfirst(document, roots, title) if selected else None
+        rows.update(_head(document, [root for root in roots if root != standfirst], title))
     return frozenset(rows)
 
 
@@ -128,6 +130,19 @@ def _share_before(document: Document, roots: Iterable[int], title: int) -> float
         whole += before[ends[root]] - before[root]
         earlier += before[max(root, min(title, ends[root]))] - before[root]
     return earlier / (whole or 1)
+
+
+def _standfirst(document: Document, roots: Iterable[int], title: int) -> int | None:
+    """Return the last of *roots* before the row *title* if it is prose as close to it as the story."""
+    last = max((root for root in roots if document.end[root] <= title), default=None)
+    if last is None or ending(document.subtree_text(last)) != SENTENCE:
+        return None
+    above = next(row for row in document.ancestors(last) if title < document.end[row])
+    heading = next(
+        row for row in (title, *document.ancestors(title)) if document.parent[row] == above
+    )
+    is_apart = document.chars(heading) <= document.chars(title) + _MAX_BYLINE
+    return last if is_apart and document.chars(last) >= _MIN_STANDFIRST else None
 
 
 def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:

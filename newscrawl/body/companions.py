@@ -175,17 +175,18 @@ def _accepted_lists(
         if not selected.isdisjoint(range(start - _NEIGHBOUR_DISTANCE, start))
         and not selected.isdisjoint(range(end, end + _NEIGHBOUR_DISTANCE))
     ]
-    link_lists = {
-        (start, end)
-        for start, end in lists
-        if fmean(features["link_density"][start:end]) >= MIN_LINK_LIST_DENSITY
-    }
     return [
         (start, end)
         for start, end in lists
-        if fmean(probabilities[start:end])
-        >= (MIN_LINK_LIST_PROBABILITY if (start, end) in link_lists else MIN_COMPANION_PROBABILITY)
+        if fmean(probabilities[start:end]) >= _min_list_probability(features, start, end)
     ]
+
+
+def _min_list_probability(features: Columns, start: int, end: int) -> float:
+    if fmean(features["link_density"][start:end]) >= MIN_LINK_LIST_DENSITY:
+        return MIN_LINK_LIST_PROBABILITY
+    is_headed = start > 0 and features["tag"][start - 1] in HEADING_CODES  # such as ingredients
+    return 0.0 if is_headed else MIN_COMPANION_PROBABILITY
 
 
 def _runs(features: Columns, code: float) -> Iterator[tuple[int, int]]:

@@ -46,6 +46,9 @@ _PROBE_RANGE, _MIN_PROBE = 200, 12
 _MIN_HEADLINE = 10
 _MAX_HEADLINE = 400
 _MAX_START = 4000  # characters of HTML that are compared with a description
+_MAX_MESSAGE = (
+    120  # of a page that shows no story; longer text is a teaser, which the story continues
+)
 _PARENTS = 4
 _MAX_REST, _MIN_WHOLE = 0.15, 0.8
 _SEARCHED = 24
@@ -62,8 +65,11 @@ _TEXT_KEYS = (
 )  # fmt: skip
 _NO_TEXT = lazy_regex(
     r"^(?:.*(?:image|img|photo|picture|video|gallery|embed|iframe|related|teaser|advert|promo|newsletter"
-    r"|caption|interstitial|script|(?<!un)style|figure|player|divider).*|ads?|aside|media)$",
+    r"|caption|interstitial|script|footer|(?<!un)style|figure|player|divider).*|ads?|aside|media|nav)$",
     re.IGNORECASE,
+)
+_BLOCK = lazy_regex(
+    r"^(?:p|h[1-6]|li|d[dt]|t[dh]|blockquote)$|head|para|list|block$", re.IGNORECASE
 )
 _OTHER_STORIES = lazy_regex(
     r"descri|excerpt|summary|abstract|standfirst|synopsis|comment|repl(?:y|ies)|related|recommend|trending|most_?(?:read|popular)|teaser|biograph|footer|menu"
@@ -142,11 +148,13 @@ def find_embedded_article(
             continue
         if (continues or shown <= MAX_OTHER_CHARS) and (agreement, size) > best_score:
             best, best_score = text, (agreement, size)
-    if best is None and shown <= MAX_OTHER_CHARS:
-        texts = map(_DataReader(page).article_text, written_texts(document))
-        written = max(filter(page.is_told_by, texts), key=weighted_length, default="")
-        if weighted_length(written) >= max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown):
-            return written
+    if best is None and shown <= MAX_OTHER_CHARS and weighted_length(longest) <= _MAX_MESSAGE:
+        values = chain(written_texts(document), script_values(document, ("",), MIN_CHARS))
+        texts = {text for text, _ in _DataReader(page, every=True).articles(values)}
+        least = max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown)
+        shares = {text: page.share_in(text) for text in texts if weighted_length(text) >= least}
+        best = max(shares, key=lambda text: (shares[text], len(text)), default=None)
+        return best if best is not None and shares[best] >= _MIN_SHARED else None
     return best
 
 
@@ -174,15 +182,16 @@ class _PageTexts(NamedTuple):
     descriptions: list[str]
     paths: list[str]
 
-    def is_told_by(self, text: str) -> bool:
-        """Return whether sentences have most of what a headline, a description or an address says."""
+    def share_in(self, text: str) -> float:
+        """Return the share of a headline, a description or an address that is in *text*."""
         slugs = [_key(path.rpartition("/")[2]) for path in self.paths]
         key = _key(text)
-        return ending(text) > 0 and any(
-            fmean(part in key for part in _shingles(name)) >= _MIN_SHARED
+        names = [
+            name
             for name in (*self.headlines, *self.descriptions, *slugs)
             if len(name) >= _MIN_HEADLINE
-        )
+        ]
+        return max((fmean(part in key for part in _shingles(name)) for name in names), default=0.0)
 
 
 def _search_string(text: str) -> str:
@@ -211,14 +220,15 @@ def _path(url: str) -> str:
 
 
 class _DataReader:
-    """Walks the data of a page."""
+    """Walks the data of a page; with *every*, texts that do not agree with it are articles, too."""
 
-    def __init__(self, page: _PageTexts) -> None:
+    def __init__(self, page: _PageTexts, *, every: bool = False) -> None:
         self._page = page
+        self._every = every
         self._references: dict[str, Any] = {}
 
     def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
-        """Yield texts that agree with the page, with their agreement."""
+        """Yield texts that agree with the page, with their agreement, without the headline."""
         seen: set[int] = set()
         texts = 0
         pending: list[tuple[Any, tuple[dict[str, Any], ...]]] = []
@@ -240,9 +250,10 @@ class _DataReader:
             if not _may_be_article(value) or (isinstance(value, str) and parts):
                 continue
             agreement = self._agreement(value, parents) + _CONTINUES * self._continues(value)
-            if agreement and (text := self.article_text(value)):
+            if (agreement or self._every) and (text := self.article_text(value)):
                 texts += 1
-                yield text, agreement
+                first, _, rest = text.partition("\n\n")
+                yield rest if self._is_headline(first) else text, agreement
 
     def _parts(self, value: Any) -> Sequence[Any]:
         """Return the values in *value* that may contain the article, last first."""
@@ -262,28 +273,37 @@ class _DataReader:
 
     def _agreement(self, value: Any, parents: Sequence[dict[str, Any]]) -> int:
         page = self._page
-        for parent in parents:
-            names = [key for key in parent if _names_title(key)]
-            if any(self._is_headline(parent[key]) for key in names):
+        for depth, parent in enumerate(parents):
+            if self._names_page(parent, nested=not depth):
                 return _NAMED
-            texts = [parent[key] for key in _ADDRESS_KEYS if isinstance(parent.get(key), str)]
-            if any(self._is_address(text) for text in texts):
-                return _NAMED
-            if any(isinstance(parent[key], (str, dict)) and parent[key] for key in names):
+            if any(parent[key] for key in parent if _names_title(key)):
                 break  # another story
-        if page.descriptions:
-            start = _key(_plain(self._text(value)[:_MAX_START])[:1000])
-            if any(key in start for key in page.descriptions):
-                return _DESCRIBED
-        return 0
+        text = _plain(self._text(value)[:_MAX_START])[:1000]
+        if self._is_headline(text.partition("\n")[0]):
+            return _NAMED
+        start = _key(text)
+        return _DESCRIBED if any(key in start for key in page.descriptions) else 0
+
+    def _names_page(self, value: dict[str, Any], *, nested: bool) -> bool:
+        """Return whether the strings of *value* are a headline or an address of the page.
+
+        The names of the keys are those of any language.
+        """
+        for key, part in value.items():
+            if isinstance(part, str):
+                if self._is_headline(part) or (key in _ADDRESS_KEYS and self._is_address(part)):
+                    return True
+            elif nested or _names_title(key):
+                inner = part.values() if isinstance(part, dict) else part
+                if isinstance(part, (dict, list)) and any(map(self._is_headline, inner)):
+                    return True
+        return False
 
     def _is_address(self, text: str) -> bool:
         path = _path(text) or text.strip("/")
         return len(path) >= _MIN_HEADLINE and any(path in own for own in self._page.paths)
 
     def _is_headline(self, value: Any) -> bool:
-        if isinstance(value, dict):
-            return any(self._is_headline(part) for part in value.values() if isinstance(part, str))
         if not isinstance(value, str) or len(value) > _MAX_HEADLINE:
             return False
         key = _key(_plain(value))
@@ -317,11 +337,14 @@ class _DataReader:
             or value.get("blockName")
             or value.get("__typename")
         )
-        if isinstance(kind, str) and _NO_TEXT.match(kind):
+        if not isinstance(kind, str):
+            kind = ""
+        if _NO_TEXT.match(kind):
             return ""
+        edge = "\n" if _BLOCK.match(kind) else ""
         for key in _TEXT_KEYS:
             if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
-                return text
+                return edge + text + edge
         return max((part for part in value.values() if _is_sentence(part)), key=len, default="")
 
 

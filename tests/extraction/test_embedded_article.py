@@ -132,12 +132,23 @@ def stream(html: str) -> str:
     )
 
 
-def elements() -> str:
-    """Return a stream with the story as React elements."""
+def elements(heading: str | None = None, **properties: str) -> str:
+    """Return a stream with the story as React elements, below a *heading*."""
     paragraphs = [["$", "p", str(n), {"children": text}] for n, text in enumerate(STORY)]
-    story = {"title": TITLE, "children": paragraphs}
-    row = f"2:{json.dumps(['$', 'article', None, story])}\n"
+    title = [["$", "h1", None, {"children": heading}]] if heading else []
+    menu = ["$", "nav", None, {"children": ["$", "a", None, {"href": "/", "children": "Home"}]}]
+    story = ["$", "$L9", None, {**properties, "children": [*title, *paragraphs]}]
+    row = f"2:{json.dumps(['$', 'main', None, {'children': [menu, story]}])}\n"
     return f"<script>(self.__next_f=self.__next_f||[]).push([1,{json.dumps(row)}])</script>"
+
+
+def astro(value: object) -> object:
+    """Return the properties of an island of Astro: each value after its type."""
+    if isinstance(value, list):
+        return [1, [astro(part) for part in value]]
+    if isinstance(value, dict):
+        return [0, {key: astro(part) for key, part in value.items()}]
+    return [0, value]
 
 
 NUXT_2 = (
@@ -151,7 +162,18 @@ SHAPES = {
         {"props": {"latest": OTHERS, "post": {"title": TITLE, "body": HTML, "related": OTHERS}}}
     ),
     "stream": stream(HTML),
-    "stream of elements": elements(),
+    "stream of elements": elements(title=TITLE),
+    "stream of elements below a heading": elements(TITLE),
+    "stream of elements without the title": "<meta property=og:title content='Divers measured how far the"
+    f" pier of the bridge had moved'>{elements()}",
+    "Astro": "<astro-island props='"
+    + json.dumps({"headline": astro(TITLE), "parts": astro([{"kind": "p", "text": text} for text in STORY])}).replace("'", "&#39;")
+    + "'></astro-island>",
+    "keys in another language": json_script({"artikel": {"titel": TITLE, "inhalt": HTML}}),
+    "Gatsby": json_script({"page": {"html": HTML, "frontmatter": {"title": TITLE}}}),
+    "nodes with the heading": json_script(
+        [{"type": "heading", "content": [{"type": "text", "text": TITLE}]}, *map(prosemirror, STORY)]
+    ),
     "Nuxt 2": NUXT_2,
     "Nuxt 3": json_script(devalued(), "type=application/json id=__NUXT_DATA__"),
     "SvelteKit": json_script(
@@ -210,8 +232,9 @@ def test_extracts_an_article_that_is_not_shown(shape: str):
         {"story": {"title": TITLE, "comments": [{"text": text} for text in STORY]}},
         {"story": {"title": TITLE, "code": "function a(){return b;};var c={d:1};" * 40}},
         {"title": TITLE, "related": OTHERS},
+        [story["body"] for story in OTHERS],
     ],
-    ids=["other stories", "comments", "code", "related"],
+    ids=["other stories", "comments", "code", "related", "without titles"],
 )
 def test_leaves_out_data_of_something_else(data: object):
     html = f"<title>{TITLE} | Gazette</title><div id=app>Loading</div>{json_script(data)}"
