@@ -18,7 +18,6 @@ from scrapy.utils.project import data_path
 
 from newscrawl.crawl.discovery.urls import registered_domain, site_key, site_key_or
 from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.addresses import addresses_of, all_global, written_address
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.css import sheet_url, sheet_urls
 from newscrawl.defaults import setting
@@ -37,11 +36,9 @@ logger = logging.getLogger(__name__)
 
 TASK = "newscrawl.workers.tasks:parse_stylesheet"
 
-#: meta key: :data:`SHEET` for requests for style sheets, False to fetch no sheets for a page
+#: meta key: False to fetch no sheets for a page
 META = "newscrawl_css"
-SHEET = "sheet"
-#: meta keys of requests for style sheets: URL of the page or sheet that refers to it, its site
-REFERRER_URL = "newscrawl_css_referrer"
+#: meta key of requests for style sheets: the site of the page
 _SITE = "newscrawl_css_site"
 
 #: URLs whose result (success or failure) is cached
@@ -134,7 +131,6 @@ class SheetFetcher:
         self._host_slots: dict[str, asyncio.Semaphore] = {}
         # Failures since the last success by site and host: a site cannot disable a host for others.
         self._failures: Counter[tuple[str, str]] = Counter()
-        self._global: dict[str, bool] = {}
         self._referers = settings.getbool("REFERER_ENABLED")
         crawler.signals.connect(self._watch, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -187,31 +183,6 @@ class SheetFetcher:
             arrived = await self._arrived(self._imports(found, arrived), deadline)
             found = found | arrived
         return {url: sheet.hash for url, sheet in found.items()}
-
-    async def admit(self, request: Request) -> None:
-        """Raise :class:`RefusedError` if a public page refers to a sheet at a private address.
-
-        Browsers do the same (Private Network Access). Redirects are checked, too.
-        """
-        host, page = urlsplit(request.url).hostname, urlsplit(request.meta[REFERRER_URL]).hostname
-        if not host or host == page:
-            return
-        proxied = "proxy" in request.meta
-        if not await self._is_global(host, proxied=proxied) and await self._is_global(
-            page or "", proxied=proxied
-        ):
-            raise RefusedError("address")
-
-    async def _is_global(self, host: str, *, proxied: bool) -> bool:
-        """Return whether *host* has no private address; with a proxy names are not resolved."""
-        known = self._global.get(host)
-        if known is None:
-            written = written_address(host)
-            if written is None and proxied:
-                return True
-            addresses = [written] if written else await addresses_of(host)
-            known = self._global[host] = all_global(addresses)
-        return known
 
     async def close(self) -> None:
         """Cancel active downloads."""
@@ -316,8 +287,7 @@ class SheetFetcher:
             callback=NO_CALLBACK,
             headers=headers,
             meta={
-                META: SHEET,
-                REFERRER_URL: referrer.url,
+                META: False,
                 _SITE: referrer.site,
                 "allow_offsite": True,  # sheets are often on other domains
                 "autothrottle_dont_adjust_delay": True,

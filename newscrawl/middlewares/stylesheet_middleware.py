@@ -8,7 +8,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 
 from newscrawl.component import Component
-from newscrawl.crawl.stylesheet_fetcher import META, SHEET, SheetFetcher
+from newscrawl.crawl.stylesheet_fetcher import META, SheetFetcher
 from newscrawl.css import has_paragraphs, sheet_urls
 from newscrawl.defaults import setting
 
@@ -35,25 +35,15 @@ class StylesheetMiddleware(Component):
         #: downloads of this crawl
         self.sheets = SheetFetcher(crawler)
 
-    async def process_request(self, request: Request) -> None:
-        """Raise ``RefusedError`` if a public page refers to a sheet at a private address."""
-        if request.meta.get(META) == SHEET:
-            await self.sheets.admit(request)
-
     def process_response(self, request: Request, response: Response) -> Response:
         """Start to fetch the sheets of *response*; return it unchanged."""
-        if _may_have_sheets(request, response):
+        if (
+            response.status == 200
+            and isinstance(response, HtmlResponse)
+            and request.meta.get(META) is not False
+        ):
             urls = sheet_urls(response.body, response.url, limit=self.sheets.max_sheets)
             if not urls or has_paragraphs(response.body, _MIN_PARAGRAPHS):
                 request.meta[META] = urls
                 self.sheets.start(urls, request, response.url)
         return response
-
-
-def _may_have_sheets(request: Request, response: Response) -> bool:
-    return (
-        response.status == 200
-        and isinstance(response, HtmlResponse)
-        # A list was copied from the meta of another response.
-        and request.meta.get(META) not in (SHEET, False)
-    )

@@ -14,9 +14,6 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.addresses import written_address
-from newscrawl.crawl.stylesheet_fetcher import REFERRER_URL, SheetFetcher
 from newscrawl.middlewares import StylesheetMiddleware
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
@@ -132,16 +129,6 @@ def faulty_web() -> dict[str, Answer]:
             link("https:///c.css"),
             link("//a..b/d.css"),
         ),
-        "private.example/p.html": page(
-            1,
-            link("http://127.0.0.1/0.css"),
-            link("http://[::1]/0.css"),
-            link("http://169.254.169.254/latest/meta-data"),
-            link("http://0x7f.1/0.css"),
-            link("http://[::ffff:10.0.0.1]/0.css"),
-            link("/moved.css"),
-        ),
-        "private.example/moved.css": redirect("http://192.168.1.1/0.css"),
         "print.example/p.html": page(1, link("/print.css", "media=print")),
         "plain.example/p.html": page(1),
         "unstyled.example/p.html?unstyled": page(1, link("/0.css")),
@@ -225,43 +212,6 @@ def test_skips_host_after_five_failures(faulty: Recorded, name: str):
 def test_refuses_other_schemes_and_invalid_urls(faulty: Recorded):
     assert faulty.counts()["refused_count/scheme"] == 2
     assert faulty.counts()["refused_count/url"] == 3
-
-
-def test_refuses_private_addresses(faulty: Recorded):
-    assert faulty.counts()["refused_count/address"] == 6
-    assert faulty.complete("private") is False
-
-
-@pytest.mark.parametrize(
-    ("host", "address"),
-    [
-        ("127.0.0.1", "127.0.0.1"),
-        ("2130706433", "127.0.0.1"),
-        ("0x7f000001", "127.0.0.1"),
-        ("127.1", "127.0.0.1"),
-        ("[fe80::1%25eth0]", "fe80::1"),
-        ("paper.example", None),
-        ("a..b", None),
-        ("1.example", None),
-    ],
-)
-def test_recognizes_written_addresses(host: str, address: str | None):
-    assert written_address(host) == address
-
-
-def test_refuses_names_of_private_addresses():
-    """Unless the page has a private address itself."""
-
-    async def run() -> None:
-        fetcher = SheetFetcher(get_crawler())
-        inside = Request(
-            "http://localhost/a.css", meta={REFERRER_URL: "http://127.0.0.1:8000/1.html"}
-        )
-        await fetcher.admit(inside)
-        with pytest.raises(RefusedError):
-            await fetcher.admit(inside.replace(meta={REFERRER_URL: "http://93.184.216.34/1.html"}))
-
-    asyncio.run(run())
 
 
 def test_limits_sheets_of_a_page(faulty: Recorded):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import socket
 from ipaddress import IPv6Address, ip_address, ip_network
@@ -35,20 +34,6 @@ def written_address(host: str) -> str | None:
         return socket.inet_ntoa(socket.inet_aton(host))
     except (OSError, UnicodeError):
         return None
-
-
-async def addresses_of(host: str) -> list[str]:
-    """Return the IP addresses of *host*, none if it does not resolve."""
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return [str(address[0]) for *_, address in found]
-
-
-def all_global(addresses: Iterable[str]) -> bool:
-    """Return whether all *addresses* belong to the public internet."""
-    return all(_is_global(_innermost(address)) for address in addresses)
 
 
 def _is_global(address: IPv4Address | IPv6Address) -> bool:

@@ -15,7 +15,6 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.defer import Deferred
 
 from newscrawl.crawl.network import RefusedError, copy_response
-from newscrawl.crawl.network.addresses import all_global
 from newscrawl.crawl.network.downloader import Downloader
 from newscrawl.crawl.network.pace import REFUSAL_LIMIT, Pace
 from newscrawl.crawl.reporting.logs import LogText, LogTextFilter
@@ -132,11 +131,6 @@ def test_connects_to_permitted_addresses_only(allowed: tuple[str, ...], result: 
     """Checked at the connection, with the resolver of the reactor."""
     code = RESOLVE.replace("sys.argv[1:]", repr(list(allowed)))
     assert run_python(code).strip() == result
-
-
-def test_all_addresses_are_global():
-    assert all_global(["93.184.216.34", "2606:2800:220:1::1"])
-    assert not all_global(["93.184.216.34", "127.0.0.1"])
 
 
 def test_copies_a_response_with_changes():
