@@ -26,33 +26,27 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes", "tables"],
     # Item field with the charset of the Content-Type header, if known.
     "NEWSCRAWL_ENCODING_FIELD": "encoding",
-    # Article field -> function or its import path, applied to the value before it is written to an
-    # item, for NEWSCRAWL_OUTPUT = "fill".
+    # Article field -> function, or its import path, that converts its value for the item.
     "NEWSCRAWL_FIELD_CONVERTERS": {},
     # Item field with the time at which the page was fetched.
     "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
-    # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field. Fields that
-    # are not listed keep their names.
+    # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field.
     "NEWSCRAWL_FIELDS": {},
     # Item field with the page, as bytes (recommended) or str.
     "NEWSCRAWL_HTML_FIELD": "html",
     # Read the further pages of stories on several pages, up to 20.
     "NEWSCRAWL_JOIN_PAGES": True,
-    # Kinds of pages to keep; "index" and "other" are dropped. "live:0.8" also requires a minimum
-    # confidence.
+    # Kinds of pages to keep; "live:0.8" also requires a minimum confidence.
     "NEWSCRAWL_KEEP": ["article", "live", "gallery"],
     # Words of which the title or the body must contain one.
     "NEWSCRAWL_KEYWORDS": [],
     # Language tags to keep; "de" also keeps "de-AT". Pages that declare no language are kept.
     "NEWSCRAWL_LANGUAGES": [],
-    # "newscrawl" scores best on all fields; "nce" needs no trained model; "coreex", "econ" and
-    # "cardoso" are the published methods.
+    # "newscrawl" scores best; "nce", "coreex", "econ" and "cardoso" are published methods.
     "NEWSCRAWL_METHOD": "newscrawl",
-    # Minimum length of a body, in characters (a CJK character counts 2.5). Shorter pages are mostly
-    # cookie walls, teasers and error pages. 0 keeps all pages.
+    # Characters of a body: shorter pages are mostly cookie walls, teasers and error pages.
     "NEWSCRAWL_MIN_BODY": 100,
-    # "article" returns newscrawl.Article, "fill" fills the fields of the spider's item, "zyte"
-    # returns zyte_common_items.Article.
+    # "article" returns newscrawl.Article, "fill" fills the item, "zyte" converts the article.
     "NEWSCRAWL_OUTPUT": "article",
     # "auto" renders pages that show nothing without scripts in Chromium; needs scrapy-playwright.
     "NEWSCRAWL_RENDER": "",
@@ -64,8 +58,7 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_REMOVE_HTML": True,
     # Earliest publication: a day, a time, or an age ("24h", "7d"). Undated articles are dropped.
     "NEWSCRAWL_SINCE": "",
-    # Item field for the outcome ("article", "too_short", "failed/timeout", ...), set if the item
-    # has it and NEWSCRAWL_OUTPUT is "fill".
+    # Item field for the outcome ("article", "failed/timeout", ...), with the output "fill".
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
     # Latest publication, like NEWSCRAWL_SINCE; a day includes all of it.
     "NEWSCRAWL_UNTIL": "",
@@ -74,25 +67,21 @@ DEFAULTS: dict[str, Any] = {
     # --- Crawl state: LeaseScheduler ---
     # Seconds between two commits. A crawl that is killed repeats the requests of this time.
     "NEWSCRAWL_CHECKPOINT": 0.5,
-    # The add-on replaces the project's scheduler if this is True, and for the spiders of newscrawl
-    # unless the project sets False.
+    # Replace the project's scheduler; the spiders of newscrawl do unless it is False.
     "NEWSCRAWL_FRONTIER_ENABLED": False,
     # Requests in memory, about 1 KB each; the others stay in the state file.
     "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
     # False discards the requests of an unfinished crawl instead of resuming it.
     "NEWSCRAWL_RESUME": True,
-    # Seconds of CPU time in which one request may block the event loop. Then the crawl is killed,
-    # and the next run sets the request aside. Healthy pages take 0.1. 0 never kills it.
+    # Seconds of CPU time in which a request may block the event loop. Pages take 0.1.
     "NEWSCRAWL_STALL_LIMIT": 60.0,
-    # Path of the state file, relative to the project's data directory; "%(name)s" is the spider's
-    # name. "" keeps the state in memory.
+    # Path of the state file, "%(name)s" is the spider's name; "": in memory.
     "NEWSCRAWL_STATE": "",
     # --- Reports: newscrawl report ---
     # URL that alarms are sent to by POST, as JSON. "" sends none.
     "NEWSCRAWL_ALARM_WEBHOOK": "",
     # --- Near-duplicates: NearDuplicatePipeline ---
-    # Minimum share of the shorter text's shingles that the longer text contains. 0 uses the tuned
-    # threshold.
+    # Minimum share of the shorter text's shingles in the longer text; 0: the tuned one.
     "NEWSCRAWL_NEARDUP_CONTAINMENT": 0.0,
     # True drops all but the first article of a cluster, with any details that a copy adds.
     "NEWSCRAWL_NEARDUP_DROP": False,
@@ -100,8 +89,7 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_NEARDUP_ENABLED": True,
     # Path of the index file, which later crawls extend. "" keeps the index in memory.
     "NEWSCRAWL_NEARDUP_INDEX": "newscrawl-neardup.sqlite",
-    # Hours between the publication of two articles that are compared. Copies of agency stories
-    # appear within 30 hours. 0 compares all articles.
+    # Hours between two articles that are compared: copies appear within 30.
     "NEWSCRAWL_NEARDUP_WINDOW": 72.0,
     # --- Raw pages: WarcMiddleware ---
     # Folder for WARC archives; "" writes none.
@@ -118,25 +106,21 @@ DEFAULTS: dict[str, Any] = {
     # URLs of the stores that segments are delivered to when a crawl ends; [] delivers to none.
     "NEWSCRAWL_SINKS": [],
     # --- Safety and politeness ---
-    # Host names, IP addresses and networks that are allowed besides the public internet. Empty,
-    # because any public page may link or redirect to a private address.
+    # Hosts, addresses and networks that are allowed besides the public internet.
     "NEWSCRAWL_ALLOWED_ADDRESSES": [],
     # Maximum delay in seconds between two requests to an overloaded domain.
     "NEWSCRAWL_BACKOFF_DELAY": 60.0,
-    # Maximum Crawl-delay in seconds; longer ones are shortened to it. At one request a minute a
-    # day has 1,440 requests.
+    # Maximum Crawl-delay in seconds: at one request a minute a day has 1,440.
     "NEWSCRAWL_CRAWL_DELAY": 60.0,
     # True leaves cells of CSV feeds unescaped that a spreadsheet would run as formulas.
     "NEWSCRAWL_CSV_FORMULAS": False,
     # False logs URLs with their users, passwords, tokens and signatures.
     "NEWSCRAWL_LOG_SECRETS_HIDDEN": True,
-    # Apply delay, concurrency, Retry-After and back-off to registered domains. False uses Scrapy's
-    # slots per host, without Retry-After, Crawl-delay and NEWSCRAWL_SITE_REQUESTS.
+    # Apply delay, concurrency, Retry-After and back-off to registered domains.
     "NEWSCRAWL_POLITENESS_ENABLED": True,
     # URLs of HTTP proxies; each registered domain is assigned to one of them.
     "NEWSCRAWL_PROXIES": [],
-    # Maximum Retry-After in seconds. A domain that asks for a longer wait is skipped for that
-    # time, because its pending requests would take up memory.
+    # Maximum Retry-After in seconds; a domain that asks for more is skipped for that time.
     "NEWSCRAWL_RETRY_AFTER": 300.0,
     # False disables the checks of URL schemes, addresses, header counts and chunks.
     "NEWSCRAWL_SAFETY_ENABLED": True,
@@ -153,21 +137,17 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_DELETED": False,
     # Emit each article once, and again when it was updated. False ignores former crawls.
     "NEWSCRAWL_ONLY_NEW": True,
-    # Crawls in which a page may fail before it is given up. It is retried in the next crawl, then
-    # after at least 1, 2 and 4 hours.
+    # Crawls in which a page may fail: the next one, then after at least 1, 2 and 4 hours.
     "NEWSCRAWL_PAGE_TRIES": 5,
-    # Maximum hours between two polls of a feed, sitemap or section page. New entries must be seen
-    # before they drop out of a feed of ten entries.
+    # Maximum hours between two polls of a source, before entries drop out of short feeds.
     "NEWSCRAWL_POLL_MAX": 12.0,
     # Minimum hours between two polls of a feed, sitemap or section page.
     "NEWSCRAWL_POLL_MIN": 0.25,
     # Days after which a page that is no longer listed is removed from the history. 0 keeps all.
     "NEWSCRAWL_STATE_DAYS": 180.0,
-    # Maximum size in bytes of the pages that are remembered of a site, and of its sources: 200,000
-    # pages with URLs of the usual length. 0 sets no limit.
+    # Bytes of the pages that are remembered of a site: 200,000 with usual URLs.
     "NEWSCRAWL_STATE_SITE_SIZE": 128 * 2**20,
-    # Hours after publication in which an article is fetched again, at increasing intervals: news
-    # are edited mostly on the first day. 0 fetches each article once.
+    # Hours after publication in which an article is fetched again. 0 fetches it once.
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
     "NEWSCRAWL_REVISITS": 3,
     # --- Site list: scrapy crawl sitelist ---
@@ -181,8 +161,7 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_INCLUDE": [],
     # Articles after which a crawl ends. 0 sets no limit.
     "NEWSCRAWL_LIMIT": 0,
-    # Maximum number of links from the listed page to a page whose links are followed: 2 reaches
-    # its sections and their subsections. Deeper pages are mostly archives.
+    # Links from the listed page to a page whose links are followed: 2 reaches subsections.
     "NEWSCRAWL_LINK_DEPTH": 2,
     # Maximum age in days of a sitemap entry: sitemaps go back decades. 0 accepts any age.
     "NEWSCRAWL_MAX_AGE": 30.0,
@@ -196,8 +175,7 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SITE_FEEDS": 10,
     # Maximum number of article pages per site, newest first: a day of a large newsroom.
     "NEWSCRAWL_SITE_LIMIT": 100,
-    # Maximum number of requests per site, retries and redirects included. Bounds the cost of
-    # failures, wrong link classifications and crawler traps.
+    # Maximum number of requests per site, retries and redirects included.
     "NEWSCRAWL_SITE_REQUESTS": 500,
     # Maximum number of section pages per site, read if feeds and sitemaps list too few articles.
     "NEWSCRAWL_SITE_SECTIONS": 20,
@@ -210,37 +188,28 @@ DEFAULTS: dict[str, Any] = {
     # --- Style sheets: StylesheetMiddleware ---
     # False disables the middleware.
     "NEWSCRAWL_CSS_ENABLED": True,
-    # Consecutive failures (timeouts, resets, server errors) after which a host is skipped for the
-    # site of the pages. 0 never skips a host.
+    # Consecutive failures after which a host is skipped for the site of the pages.
     "NEWSCRAWL_CSS_HOST_FAILURES": 5,
     # Maximum number of sheets of a page, imports included. 95 % of news pages have up to 18.
     "NEWSCRAWL_CSS_SHEETS": 32,
     # Maximum size in bytes of a sheet, uncompressed. The largest sheet observed has 1.2 MB.
     "NEWSCRAWL_CSS_SHEET_SIZE": 2 * 2**20,
-    # Folder for the cache of parsed sheets, relative to the project's data directory. It can be kept
-    # between crawls: sheets are stored by the hash of their text.
+    # Folder for the cache of parsed sheets, relative to the project's data directory.
     "NEWSCRAWL_CSS_STORE": "newscrawl-css",
-    # Maximum size of the cache in MB; the least recently used sheets are removed first. A parsed
-    # sheet takes about 30 KB.
+    # Maximum size of the cache in MB. A parsed sheet takes about 30 KB.
     "NEWSCRAWL_CSS_STORE_SIZE": 256,
-    # Seconds that a page waits for its sheets, and the download timeout of a sheet. Waiting pages
-    # are held in memory, so it is shorter than DOWNLOAD_TIMEOUT.
+    # Seconds that a page waits for its sheets, and the download timeout of a sheet.
     "NEWSCRAWL_CSS_TIMEOUT": 10.0,
     # --- Workers ---
-    # Seconds after which an extraction is aborted. A page of a few MB takes 1 to 2 seconds on a
-    # slow machine. 0 sets no deadline.
+    # Seconds after which an extraction is aborted. A page of a few MB takes 1 to 2.
     "NEWSCRAWL_DEADLINE": 20.0,
-    # MB that an extraction may allocate. A page of 10 MB (DOWNLOAD_MAXSIZE) needs up to 500 MB.
-    # 0 sets no limit.
+    # MB that an extraction may allocate. A page of 10 MB (DOWNLOAD_MAXSIZE) needs up to 500.
     "NEWSCRAWL_MEMORY_LIMIT": 1024,
-    # Seconds of worker time per site and crawl, beyond half a second for each task. Pages take 0.02
-    # on average: only a site of hostile pages uses it. 0 sets no limit.
+    # Seconds of worker time per site beyond 0.5 for each task. Pages take 0.02.
     "NEWSCRAWL_SITE_SECONDS": 60.0,
-    # Worker processes: one CPU is left to the crawl itself, except that one worker would wait for
-    # the busy event loop. 0 runs extraction in a thread, without deadline and memory limit.
+    # Worker processes: one CPU is left to the crawl. 0 extracts in a thread, without limits.
     "NEWSCRAWL_WORKERS": max(min(2, _CPUS), _CPUS - 1),
-    # Pages after which a worker is replaced, to bound memory leaks of C libraries: a start takes
-    # as much CPU time as a hundred pages. 0 never replaces it.
+    # Pages after which a worker is replaced, to bound memory leaks of C libraries.
     "NEWSCRAWL_WORKER_TASKS": 10_000,
 }
 
