@@ -245,10 +245,6 @@ class NewsExtractPipeline(Component):
         if article and article.style_complete is not None:
             name = "complete" if article.style_complete else "incomplete"
             self._stats.inc_value(f"newscrawl/css/{name}_page_count")
-        if article and not dropped:
-            body = article.evidence.get("body")
-            self._site_stats.add_article(site, body.confidence if body else 0.0)
-            return
         self._site_stats.count(site, count)
         if article and dropped and dropped.reason in (NOT_ARTICLE, *BARRIERS):
             logger.info("Dropped: %s", dropped)

@@ -65,7 +65,5 @@ FEED_EXPORTERS = {
 
 # DEBUG logs every item in full.
 LOG_LEVEL = "INFO"
-# Skips DEBUG messages that no handler accepts.
-LOG_FORMATTER = "newscrawl.crawl.reporting.logs.QuietLogFormatter"
 # Replaced by Progress.
 LOGSTATS_INTERVAL = 0

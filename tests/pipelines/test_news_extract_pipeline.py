@@ -77,7 +77,6 @@ def test_extracts_page_item() -> None:
     assert_is_the_article(article)
     assert (article.url, article.fetched_at, article.kind) == (URL, fetched_at, "article")
     assert results.counts("newscrawl/") == {
-        "confidence/tagesbote.test": article.evidence["body"].confidence,
         "extract/article_count": 1,
         "site/tagesbote.test/article_count": 1,
     }

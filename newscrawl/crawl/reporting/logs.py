@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from scrapy import signals
-from scrapy.logformatter import LogFormatter
 
 from newscrawl.component import Component
 from newscrawl.defaults import SettingError, setting
@@ -16,11 +15,7 @@ from newscrawl.sqlite import FileError
 from newscrawl.text import printable
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.logformatter import LogFormatterResult
-    from twisted.python.failure import Failure
 
 HIDDEN: Final = "***"
 
@@ -100,29 +95,6 @@ class LogText(Component):
         for handler in logging.getLogger().handlers:
             if not any(isinstance(known, LogTextFilter) for known in handler.filters):
                 handler.addFilter(self._filter)
-
-
-class QuietLogFormatter(LogFormatter):
-    """Scrapy's formatter without DEBUG messages that every handler would discard.
-
-    Formatting them takes 3 % of the event loop's time.
-    """
-
-    def crawled(  # type: ignore[override]  # None is Scrapy's way to skip a message
-        self, request: Request, response: Response, spider: Spider
-    ) -> LogFormatterResult | None:
-        """Return the message of a response, None to skip it."""
-        return super().crawled(request, response, spider) if _debug_is_logged() else None
-
-    def scraped(  # type: ignore[override]
-        self, item: Any, response: Response | Failure | None, spider: Spider
-    ) -> LogFormatterResult | None:
-        """Return the message of an item, None to skip it."""
-        return super().scraped(item, response, spider) if _debug_is_logged() else None
-
-
-def _debug_is_logged() -> bool:
-    return any(handler.level <= logging.DEBUG for handler in logging.getLogger().handlers)
 
 
 _START_ERRORS: Final = (FileError, SettingError)

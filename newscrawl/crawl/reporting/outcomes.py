@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 _SITE_PREFIX = "newscrawl/site/"
 _DROPPED_PAGES = "newscrawl/no_articles"
-CONFIDENCE_PREFIX = "newscrawl/confidence/"
-"""Stats with the mean confidence of the bodies of a site."""
 
 NO_STORY: Final = {
     "challenge": "show a bot check",
@@ -107,13 +105,6 @@ class SiteStats:
         """Add *number* to the stat *name*: ``fetched_count``, ``failed_count/timeout``, ..."""
         if number:
             self._stats.inc_value(f"{_SITE_PREFIX}{site}/{name}", number)
-
-    def add_article(self, site: str, confidence: float) -> None:
-        """Count an article of *site* with the *confidence* of its body."""
-        self.count(site, "article_count")
-        articles = self._stats.get_value(f"{_SITE_PREFIX}{site}/article_count")
-        mean = self._stats.get_value(f"{CONFIDENCE_PREFIX}{site}", 0.0)
-        self._stats.set_value(f"{CONFIDENCE_PREFIX}{site}", mean + (confidence - mean) / articles)
 
     def add_dropped_page(self, page: DroppedPage) -> None:
         """List *page*, with secrets in its URL masked, if it is among the first of its site."""
