@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -29,7 +30,6 @@ from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.sqlite import FileError, FileType, execute_all, transaction
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable
     from typing import TypeVar, TypeVarTuple
 
@@ -96,6 +96,7 @@ class CrawlStore(Component):
         # A single thread keeps the order of the writes.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="crawl-state")
         self._connection: sqlite3.Connection | None = None
+        self._reader: sqlite3.Connection | None = None
         self._files = ExitStack()
         self._batch: list[tuple[str, list[Any]]] = []
         self._timer: asyncio.TimerHandle | None = None
@@ -129,6 +130,8 @@ class CrawlStore(Component):
     async def close(self) -> None:
         """Commit all writes and close the file."""
         self._flush()
+        if self._reader:
+            self._reader.close()
         await self._run(self._disconnect)
         self._thread.shutdown(wait=False)
 
@@ -159,6 +162,16 @@ class CrawlStore(Component):
         """
         self._flush()
         return await self._run(self._select, sql, args)
+
+    def read_committed(self, sql: str, args: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """Return the rows of a query of the file, as last committed; for single rows by their ID.
+
+        Raises :class:`CrawlStoreError`.
+        """
+        with _FILE.translated_errors(self.path):
+            if self._reader is None:
+                self._reader = sqlite3.connect(str(self.path))
+            return self._reader.execute(sql, args).fetchall()
 
     def _flush(self) -> None:
         """Commit the batch in the thread."""

@@ -35,8 +35,6 @@ MAX_START_TIME: Final = 0.01
 """Seconds for which ``start()`` is read at a time."""
 TURNS: Final = 10
 """Turns of the event loop in between; a page needs several dozen."""
-FULL_INTERVAL: Final = 0.1
-"""Seconds between two looks whether there is memory for more start requests."""
 
 
 class LeaseMiddleware(Component):
@@ -66,8 +64,6 @@ class LeaseMiddleware(Component):
                     await self._book.store.commit()
                 except CrawlStoreError:  # the store closes the spider
                     return
-            while self._book.is_full():  # noqa: ASYNC110  # no event for each end of a slot
-                await asyncio.sleep(FULL_INTERVAL)
             if monotonic() - began > MAX_START_TIME:
                 for _ in range(TURNS):
                     await asyncio.sleep(0)

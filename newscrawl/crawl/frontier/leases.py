@@ -53,7 +53,6 @@ CREATE TABLE IF NOT EXISTS request (
     request TEXT,
     checksum INTEGER
 );
-CREATE INDEX IF NOT EXISTS request_pending ON request (slot, rank, id) WHERE request IS NOT NULL;
 CREATE TABLE IF NOT EXISTS outcome (
     request INTEGER PRIMARY KEY,
     url TEXT NOT NULL,
@@ -184,10 +183,6 @@ class LeaseObserver:
     def request_released(self, slot: str) -> None:
         """Handle that a request of the download *slot* is no longer in flight."""
 
-    def is_full(self) -> bool:
-        """Return True if start requests should wait, since pending requests exceed their memory."""
-        return False
-
 
 class LeaseBook(Component):
     """The leases of a crawl.
@@ -216,18 +211,9 @@ class LeaseBook(Component):
     def __len__(self) -> int:
         return len(self._leases)
 
-    @property
-    def ids(self) -> frozenset[int]:
-        """IDs of all leases."""
-        return frozenset(self._leases)
-
     def observe(self, observer: LeaseObserver) -> None:
         """Report the events of leases to *observer*."""
         self._observers.append(observer)
-
-    def is_full(self) -> bool:
-        """Return True if start requests should wait."""
-        return any(observer.is_full() for observer in self._observers)
 
     def add(self, lease: Lease) -> None:
         """Add a lease."""

@@ -44,18 +44,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-    from newscrawl.crawl.frontier.request_queue import SlotQueue
     from newscrawl.crawl.frontier.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
 
 RESUMED_COUNT: Final = "newscrawl/frontier/resumed_count"
 
-_SELECT_PENDING: Final = """
-SELECT rank, id, key, request, checksum FROM request
-WHERE slot = ? AND request IS NOT NULL AND (rank, id) >= (?, ?) ORDER BY rank, id LIMIT ?
-"""
-_COUNT_PENDING: Final = "SELECT slot, count(*) FROM request WHERE request IS NOT NULL GROUP BY slot"
+_SELECT_KEYS: Final = "SELECT id, key, slot, rank, request IS NOT NULL FROM request"
+_SELECT_TEXT: Final = "SELECT request, checksum FROM request WHERE id = ? AND request IS NOT NULL"
 _SELECT_LAST_ID: Final = """
 SELECT max(
     (SELECT coalesce(max(id), 0) FROM request), (SELECT coalesce(max(request), 0) FROM outcome)
@@ -86,13 +82,15 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._fingerprint = crawler.request_fingerprinter.fingerprint
         self._start_counts: Counter[bytes] = Counter()
         self._slot_of = crawler.engine.downloader.get_slot_key
-        memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
-        self._pending = PendingRequests(memory, self._load_soon, self._is_in_file)
+        self._pending = PendingRequests()
+        #: JSON of requests by key; that of other pending ones is only in the file
+        self._texts: dict[int, str] = {}
+        self._memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
+        self._max_texts = 2 * self._memory
+        self._spilling: asyncio.Task[None] | None = None
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
         self._ids = count(1)
-        self._starved = False
-        self._tasks: set[asyncio.Task[None]] = set()
         self._watchdog: Watchdog | None = None
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._book.fail_all, signals.spider_idle)
@@ -136,12 +134,12 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
 
     async def _resume(self, started: str) -> None:
         await self._set_stalled_request_aside()
-        read = self._store.read
-        self._seen = {key for (key,) in await read("SELECT key FROM request")}
-        ((last_id,),) = await read(_SELECT_LAST_ID)
+        ((last_id,),) = await self._store.read(_SELECT_LAST_ID)
         self._ids = count(last_id + 1)
-        for slot in [self._pending.restore(*row) for row in await read(_COUNT_PENDING)]:
-            await self._load(slot)
+        for request_id, key, slot, rank, is_pending in await self._store.read(_SELECT_KEYS):
+            self._seen.add(key)
+            if is_pending:
+                self._pending.push(slot, QueueEntry(rank, request_id, key))
         pending = len(self._pending)
         logger.info("Resuming the crawl of %s: %d pending requests", started, pending)
         self._stats.set_value(RESUMED_COUNT, pending)
@@ -178,12 +176,8 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         """Handle that a request of the download *slot* is no longer in flight."""
         self._pending.release(slot)
 
-    def is_full(self) -> bool:
-        """Return True if start requests should wait."""
-        return self._pending.is_full()
-
     def has_pending_requests(self) -> bool:
-        """Return True if there are pending requests, in memory or in the file."""
+        """Return True if there are pending requests."""
         return len(self._pending) > 0
 
     def enqueue_request(self, request: Request) -> bool:
@@ -226,17 +220,31 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
 
     def _add(self, request: Request, key: int, parent: Lease | None) -> None:
         request_id, slot, rank = next(self._ids), str(self._slot_of(request)), -request.priority
-        stored: str | Request = request
+        entry = QueueEntry(rank, request_id, key, request)
         if key != NO_KEY:
             self._seen.add(key)
             try:
-                stored = dump_request(request, self._spider)
+                text = dump_request(request, self._spider)
             except SerializationError as error:
                 self._keep_in_memory(request_id, request, parent, error)
             else:
-                row = (request_id, key, slot, rank, stored, checksum(stored))
+                entry = QueueEntry(rank, request_id, key)
+                self._texts[key] = text
+                row = (request_id, key, slot, rank, text, checksum(text))
                 self._book.add_request(row, parent)
-        self._pending.push(slot, QueueEntry(rank, request_id, key, stored))
+        self._pending.push(slot, entry)
+        is_spilling = self._spilling and not self._spilling.done()
+        if len(self._texts) > self._max_texts and self._store.path and not is_spilling:
+            self._spilling = asyncio.ensure_future(self._spill())
+
+    async def _spill(self) -> None:
+        """Keep the JSON of the oldest requests, and of those that are not in the file yet."""
+        latest = list(self._texts)[self._memory :]
+        written = [key for key in latest if not self._book.is_unwritten(key)]
+        if await self._commit():
+            for key in written:
+                self._texts.pop(key, None)
+        self._max_texts = 2 * max(self._memory, len(self._texts))
 
     def _keep_in_memory(
         self, request_id: int, request: Request, parent: Lease | None, error: SerializationError
@@ -275,32 +283,31 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return False
 
     def next_request(self) -> Request | None:
-        """Return the next request with a lease; None if none is in memory."""
+        """Return the next request with a lease; None if there is none."""
         while popped := self._pending.pop():
             request = self._lease(*popped)
             if request is not None:
                 self._stats.inc_value("scheduler/dequeued")
                 return request
-        self._starved = self.has_pending_requests()
         return None
 
     def _lease(self, slot: str, entry: QueueEntry) -> Request | None:
         """Return the request of *entry* with a lease; None if it cannot be loaded."""
-        if isinstance(entry.request, Request):
-            request = entry.request
-            if LEASE in request.meta:
-                return request
-        else:
+        request = entry.request
+        if request is not None and LEASE in request.meta:
+            return request
+        if request is None:
+            text = self._texts.pop(entry.key, "") or self._read_text(entry.id)
             try:
-                request = load_request(entry.request, self._spider)
+                request = load_request(text, self._spider)
             except SerializationError as error:
                 # Stored by another version of the spider, or damaged.
                 message = "Could not load a request, skipping it: %s (%s)"
-                logger.error(message, entry.request, error)  # noqa: TRY400
+                logger.error(message, text, error)  # noqa: TRY400
                 lease = Lease(entry.id, entry.key, "", slot)
                 self._book.add(lease)
-                self._book.fail(lease, "no_callback" if entry.request else "damaged")
-                if not entry.request:
+                self._book.fail(lease, "no_callback" if text else "damaged")
+                if not text:
                     self._store.damage.append(f"{self._store.path}: request {entry.id} is damaged")
                 return None
         lease = Lease(entry.id, entry.key, request.url, slot, meta=request.meta)
@@ -312,8 +319,14 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._book.add(lease)
         return request
 
-    def _is_in_file(self, entry: QueueEntry) -> bool:
-        return isinstance(entry.request, str) and not self._book.is_unwritten(entry.key)
+    def _read_text(self, request_id: int) -> str:
+        """Return the JSON of a request in the file, "" if it is damaged."""
+        try:
+            rows = self._store.read_committed(_SELECT_TEXT, (request_id,))
+        except CrawlStoreError as error:
+            logger.error("Could not read a pending request: %s", error)  # noqa: TRY400
+            return ""
+        return next((text for text, stored in rows if checksum(text) == stored), "")
 
     def _request_scheduled(self, request: Request) -> None:
         """Record a request before :meth:`enqueue_request`; signal handlers may still reject it."""
@@ -329,31 +342,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         if lease.replacement_announced:
             lease.replacement_announced = False
             self._book.fail(lease, "ignored")
-
-    def _load_soon(self, slot: SlotQueue) -> None:
-        task = asyncio.ensure_future(self._load(slot))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _load(self, slot: SlotQueue) -> None:
-        """Load the first requests of *slot* behind its horizon from the file."""
-        leased = self._book.ids
-        limit = self._pending.slot_memory + len(leased) + len(slot.kept)
-        assert slot.horizon is not None  # noqa: S101
-        try:
-            rows = await self._store.read(_SELECT_PENDING, (slot.name, *slot.horizon, limit))
-        except CrawlStoreError as error:
-            logger.error("Could not read pending requests: %s", error)  # noqa: TRY400
-            return
-        entries = [
-            QueueEntry(rank, id_, key, text if checksum(text) == stored else "")
-            for rank, id_, key, text, stored in rows
-        ]
-        self._pending.loaded(slot, entries, leased=leased, complete=len(rows) < limit)
-        # Wake the engine: it does not call next_request() again by itself.
-        if self._starved and (request := self.next_request()):
-            self._starved = False
-            self._crawler.engine.crawl(request)
 
 
 def _to_integer(digest: bytes) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -19,12 +18,7 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.frontier.leases import Lease, LeaseBook, item_key, outbox_row
-from newscrawl.crawl.frontier.request_queue import (
-    MIN_SLOT_MEMORY,
-    PendingRequests,
-    QueueEntry,
-    SlotQueue,
-)
+from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry
 from newscrawl.crawl.frontier.serialization import SerializationError, dump_request, load_request
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
@@ -32,7 +26,6 @@ from tests.helpers.crawl_history import in_loop
 from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -130,109 +123,6 @@ def test_load_imports_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert "planted" not in sys.modules
 
 
-STEPS = [*["push", "yield"] * 3, "write", "pop", "end", "read", "finish_reads"]
-
-
-class File:
-    """A file of pending requests with delayed writes and reads."""
-
-    def __init__(self, memory: int) -> None:
-        self.rows: dict[int, tuple[str, int]] = {}
-        self.unwritten: set[int] = set()
-        self.leased: set[int] = set()
-        self.to_load: list[SlotQueue] = []
-        self.reads: list[tuple[SlotQueue, list[QueueEntry], frozenset[int], bool]] = []
-        self.pending = PendingRequests(
-            memory, self.to_load.append, lambda e: e.id not in self.unwritten
-        )
-        self.pushed = 0
-        self.popped: list[int] = []
-
-    def push(self, name: str, rank: int, *, written: bool = True) -> None:
-        self.pushed += 1
-        self.rows[self.pushed] = (name, rank)
-        if not written:
-            self.unwritten.add(self.pushed)
-        self.pending.push(name, QueueEntry(rank, self.pushed, self.pushed, ""))
-
-    def pop(self) -> bool:
-        found = self.pending.pop()
-        if found:
-            name, entry = found
-            assert self.rows[entry.id] == (name, entry.rank)
-            self.popped.append(entry.id)
-            self.leased.add(entry.id)
-        return found is not None
-
-    def end(self) -> None:
-        if self.leased:
-            number = min(self.leased)
-            self.leased.remove(number)
-            self.unwritten.discard(number)
-            self.pending.release(self.rows.pop(number)[0])
-
-    def write(self) -> None:
-        self.unwritten.clear()
-
-    def read(self) -> None:
-        for slot in self.to_load:
-            assert slot.horizon is not None
-            limit = self.pending.slot_memory + len(self.leased) + len(slot.kept)
-            entries = sorted(
-                QueueEntry(rank, number, number, "")
-                for number, (name, rank) in self.rows.items()
-                if name == slot.name
-                and (rank, number) >= slot.horizon
-                and number not in self.unwritten
-            )
-            leased = frozenset(self.leased)
-            self.reads.append((slot, entries[:limit], leased, len(entries) < limit))
-        self.to_load.clear()
-
-    def finish_reads(self) -> None:
-        reads, self.reads = self.reads, []
-        for slot, entries, leased, complete in reads:
-            self.pending.loaded(slot, entries, leased=leased, complete=complete)
-
-
-def run_steps(memory: int, steps: Iterable[tuple[str, str, int]]) -> None:
-    """Execute *steps* on a File, pop the rest, and check that each request was popped once."""
-    file = File(memory)
-    for step, name, rank in steps:
-        if step in ("push", "yield"):
-            file.push(name, rank, written=step == "push")
-        else:
-            getattr(file, step)()
-        assert len(file.pending) == file.pushed - len(file.popped)
-    while len(file.pending):
-        if not file.pop():
-            file.read()
-            assert file.reads
-            file.finish_reads()
-        file.end()
-    assert sorted(file.popped) == list(range(1, file.pushed + 1))
-
-
-@given(
-    memory=st.integers(1, 12),
-    steps=st.lists(
-        st.tuples(st.sampled_from(STEPS), st.sampled_from("ab"), st.integers(-2, 2)), max_size=200
-    ),
-)
-def test_pops_every_request_once(memory: int, steps: list[tuple[str, str, int]]):
-    run_steps(memory, steps)
-
-
-def test_pops_every_request_once_with_full_memory():
-    for seed in range(600):
-        rng = random.Random(seed)
-        steps = [
-            (rng.choice(STEPS), rng.choice("ab"), rng.randint(-2, 2))
-            for _ in range(rng.randint(50, 200))
-        ]
-        run_steps(rng.randint(1, 12), steps)
-
-
 @in_loop
 async def test_writes_a_request_when_a_parent_ends():
     crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
@@ -262,57 +152,31 @@ async def test_writes_a_request_when_a_parent_ends():
     await book.store.close()
 
 
+def pop_all(pending: PendingRequests) -> list[int]:
+    """Return the IDs of the next requests, which stay in flight."""
+    return [popped[1].id for popped in iter(pending.pop, None)]
+
+
 def test_orders_by_slot_load_then_priority():
-    file = File(100)
-    for name, rank in [("a", 0), ("a", -5), ("b", 0), ("b", 0)]:
-        file.push(name, rank)
-    assert all(file.pop() for _ in range(4))
-    assert file.popped == [2, 3, 1, 4]
+    pending = PendingRequests()
+    for number, (name, rank) in enumerate([("a", 0), ("a", -5), ("b", 0), ("b", 0)], 1):
+        pending.push(name, QueueEntry(rank, number, number))
+    assert len(pending) == 4
+    assert pop_all(pending) == [2, 3, 1, 4]
+    assert len(pending) == 0
 
 
 def test_the_slot_with_the_fewest_requests_in_flight_is_next():
-    file = File(100)
-    for name in "aaabbb":
-        file.push(name, 0)
-    assert [file.pop() for _ in range(3)] == [True] * 3
-    assert file.popped == [1, 4, 2]
+    pending = PendingRequests()
+    for number, name in enumerate("aaabbb", 1):
+        pending.push(name, QueueEntry(0, number, number))
+    assert [popped[1].id for _ in range(3) if (popped := pending.pop())] == [1, 4, 2]
     for name in "aa":
-        file.pending.release(name)
-    file.pop()
-    assert file.popped[3:] == [3]
-    file.pending.release("a")
-    file.push("a", 0)
-    file.pop()
-    assert file.popped[4:] == [7]
-
-
-def test_loads_on_until_enough_requests_are_in_memory():
-    """Leased requests that are read do not fill the memory."""
-    file = File(8)
-    for _ in range(40):
-        file.push("a", 0)
-    while file.pop():
-        pass
-    file.read()
-    file.finish_reads()
-    slot = file.pending._slots["a"]
-    while not file.to_load and file.pop():
-        pass
-    assert file.to_load == [slot]
-    (slot_read,) = file.to_load
-    file.to_load.clear()
-    entries = [QueueEntry(0, n, n, "") for n in sorted(file.leased)][-3:]
-    file.pending.loaded(slot_read, entries, leased=file.leased, complete=False)
-    assert file.to_load == [slot_read]
-
-
-def test_limits_requests_in_memory():
-    file = File(50)
-    for _ in range(10_000):
-        file.push("a", 0)
-    (slot,) = file.pending._slots.values()
-    assert len(slot.heap) <= 100
-    assert len(file.pending) == 10_000
+        pending.release(name)
+    assert pop_all(pending) == [3, 5, 6]
+    pending.release("a")
+    pending.push("a", QueueEntry(0, 7, 7))
+    assert pop_all(pending) == [7]
 
 
 def test_item_keys():
@@ -374,27 +238,3 @@ def test_outcomes(tmp_path: Path, kills: list[int]):
     assert found.keys() >= REPEATABLE
     pages = {*(str(n) for n in (*articles, 35, 36) if n != 7), "7.html", "57.html"}
     assert items == {"start", "errback", *(f"{site.url}/{page}" for page in pages)}
-
-
-def test_slots_share_the_memory():
-    """Each slot has its share of the memory, and spills at twice the share."""
-    pending = PendingRequests(200, lambda _slot: None, lambda _entry: True)
-    pending.push("a.example", QueueEntry(0, 1, 1, "1"))
-    assert pending.slot_memory == 200
-    for number in range(2, 5):
-        pending.push(f"{number}.example", QueueEntry(0, number, number, "1"))
-    assert pending.slot_memory == 50
-    for number in range(5, 104):
-        pending.push("a.example", QueueEntry(0, number, number, "1"))
-    slot = pending._slots["a.example"]
-    assert (len(slot.heap), slot.spilled) == (100, 0)
-    pending.push("a.example", QueueEntry(0, 104, 104, "1"))
-    assert (len(slot.heap), slot.spilled) == (50, 51)
-
-
-def test_slot_has_a_minimum_memory():
-    """Many slots exceed the memory instead of having none."""
-    pending = PendingRequests(1, lambda _slot: None, lambda _entry: True)
-    for number in range(50):
-        pending.push(f"{number}.example", QueueEntry(0, number, number, "1"))
-    assert pending.slot_memory == MIN_SLOT_MEMORY
