@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
 from newscrawl.cli.exit_codes import DONE, INTERRUPTED, NO_ARTICLE, USAGE
 from newscrawl.defaults import unknown_settings
 from newscrawl.items import Article, ListedArticle
-from newscrawl.workers.launch import environment
+from newscrawl.workers.fork_server import environment
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator, Iterable, Mapping

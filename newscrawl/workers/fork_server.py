@@ -14,17 +14,18 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import weakref
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, ClassVar, cast
 
 from newscrawl.workers.child import FORK_MESSAGE, START_DEADLINE
-from newscrawl.workers.launch import launch
 
 if TYPE_CHECKING:
-    import subprocess
+    from collections.abc import Iterable
 
 
 @cache
@@ -184,3 +185,27 @@ class ForkedProcess:
             with self._lock:
                 self._code, self._server = code, None
                 os.close(self._pidfd)
+
+
+def launch(
+    preload: Iterable[str], *arguments: str, requests: socket.socket | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a process with this process's import path, and pipes or a socket as standard input.
+
+    It has a session of its own, so that Ctrl-C only reaches Scrapy, which finishes active pages.
+    """
+    command = [sys.executable, "-P", "-m", "newscrawl.workers.child"]
+    return subprocess.Popen(  # noqa: S603  # a fixed command
+        [*command, *arguments, *(f"--preload={name}" for name in preload)],
+        stdin=requests.fileno() if requests else subprocess.PIPE,
+        stdout=None if requests else subprocess.PIPE,
+        env=environment(),
+        start_new_session=True,
+    )
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a process with this process's import path."""
+    path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+    # One CPU per worker: numpy's BLAS would start a thread per CPU.
+    return {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | os.environ | {"PYTHONPATH": path}

@@ -14,8 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS, TIMEOUT_CODE
-from newscrawl.workers.fork_server import ForkedProcess, ForkServer, can_fork
-from newscrawl.workers.launch import launch
+from newscrawl.workers.fork_server import ForkedProcess, ForkServer, can_fork, launch
 
 if TYPE_CHECKING:
     import subprocess

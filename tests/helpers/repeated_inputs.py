@@ -19,7 +19,6 @@ from newscrawl.crawl.discovery.feed_parser import read_feed
 from newscrawl.crawl.discovery.page_links import read_page
 from newscrawl.crawl.discovery.site_list import SitesError, load_sites
 from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
-from newscrawl.crawl.network.pace import retry_after
 from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.crawl.rule_files import product_token, read_rules
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
@@ -30,6 +29,7 @@ from newscrawl.middlewares.opt_out import (
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )
+from newscrawl.middlewares.politeness import retry_after
 from tests.helpers.input_shapes import (
     ARCHIVES,
     DEEP_PAGES,

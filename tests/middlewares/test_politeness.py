@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.network.pace import (
+from newscrawl.middlewares.politeness import (
     FAILURE_THRESHOLD,
     MIN_BACKOFF,
     REFUSAL_LIMIT,

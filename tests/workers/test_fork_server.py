@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from newscrawl.workers.fork_server import ForkServer, can_fork
-from newscrawl.workers.launch import launch
+from newscrawl.workers.fork_server import ForkServer, can_fork, launch
 from newscrawl.workers.process import PRELOAD, Limits, WorkerProcess
 from tests.helpers.processes import assert_gone, run_python
 

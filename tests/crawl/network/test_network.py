@@ -16,8 +16,8 @@ from twisted.internet.defer import Deferred
 
 from newscrawl.crawl.network import RefusedError, copy_response
 from newscrawl.crawl.network.downloader import Downloader
-from newscrawl.crawl.network.pace import REFUSAL_LIMIT, Pace
 from newscrawl.crawl.reporting.logs import LogText, LogTextFilter
+from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
 from tests.conftest import run_python
 from tests.helpers.crawl_history import in_loop
 
@@ -104,7 +104,7 @@ from twisted.internet import reactor
 from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.protocol import Factory, Protocol
 from newscrawl.crawl.network.addresses import AddressPolicy
-from newscrawl.crawl.network.resolver import CheckedResolver
+from newscrawl.middlewares.safety import CheckedResolver
 
 original = reactor.nameResolver
 resolver = CheckedResolver(AddressPolicy(sys.argv[1:]))
