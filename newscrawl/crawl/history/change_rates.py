@@ -9,13 +9,9 @@ cease if they do not.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from typing import Self
+from typing import Final
 
 HOUR: Final = 3600.0
 EDGES: Final = tuple(hours * HOUR for hours in (0, 1, 2, 4, 8, 16, 24, 48, 96, 10**9))
@@ -53,15 +49,6 @@ class ChangeRates:
     #: visits of articles that had changed before, and how many had changed again
     followed: int = 0
     repeated: int = 0
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Return the rates that :meth:`to_json` has written."""
-        return cls(**json.loads(text))
-
-    def to_json(self) -> str:
-        """Return the rates as JSON."""
-        return json.dumps(asdict(self))
 
     @property
     def trusts_announcements(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -116,7 +116,7 @@ class PageHistory(schema.History):
         """
         entries: list[Entry] = []
         for _, text, _ in await self._memory.find(_RATES, site) if self._memory else ():
-            self._rates[site] = ChangeRates.from_json(text)
+            self._rates[site] = ChangeRates(**json.loads(text))
         if self._only_new:
             now = clock.now().timestamp()
             window = LATE_VISIT * self._policy.update_window
@@ -450,7 +450,7 @@ class PageHistory(schema.History):
         until = clock.now().timestamp() + _RATES_KEPT
         if self._memory:
             for site, rates in self._rates.items():
-                self._memory.put(_RATES, site, rates.to_json(), until)
+                self._memory.put(_RATES, site, json.dumps(asdict(rates)), until)
 
     def _write(self, visit: Visit, sql: str, *values: Any) -> None:
         self._leases.write_with_end(visit.request, sql, [(*values, visit.target.key)])

@@ -262,7 +262,6 @@ KEY_COPIES: Final = 3
 _SIZE: Final = f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
 _SIZES: Final = {"page": f"{_SIZE} + length(hints)", "source": _SIZE}
 _USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
-FILE_SIZE: Final = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
 # The limit, which is none, keeps the texts out of the sort.
 SITE_SIZES: Final = {
     table: f"""
@@ -316,8 +315,7 @@ class SiteSizes(Component):
 
     async def reduce(self, store: CrawlStore) -> None:
         """Read the sizes; delete the rows used longest ago of sites near the limit."""
-        [(file_size,)] = await store.read(FILE_SIZE)
-        if not 0 < self._limit < 2 * file_size:  # no site can be near it
+        if not self._limit:
             return
         kept = int(self._limit * _KEPT_RATIO)
         tables: tuple[Table, ...] = ("page", "source")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from sys import getsizeof
@@ -88,7 +88,6 @@ class RulesCache:
         self._memory = memory
         self._kept: SizedCache[HostRules] = SizedCache(MAX_CACHE_SIZE)
         self._tasks: dict[Hashable, asyncio.Task[HostRules]] = {}
-        self._waiting: Counter[asyncio.Task[HostRules]] = Counter()
 
     async def get(
         self,
@@ -101,24 +100,17 @@ class RulesCache:
         """Return the rules of *key*, from *fetch* unless they are known.
 
         *anew*: unless this crawl has fetched them; *on_found* is called with rules of a former
-        crawl. Calls share a fetch; it is cancelled when all of them are.
+        crawl. Calls share a fetch, which goes on if they are cancelled.
         """
         rules = self._kept.get(key)
         if rules is not None and rules.until > clock.now() and not (anew and rules.remembered):
             return rules
         task = self._tasks.get(key)
-        if task is None or task.cancelling():
+        if task is None:
             task = self._tasks[key] = asyncio.create_task(
                 self._fetch(key, fetch, on_found, anew=anew)
             )
-        self._waiting[task] += 1
-        try:
-            return await asyncio.shield(task)
-        finally:
-            self._waiting[task] -= 1
-            if not self._waiting[task]:
-                del self._waiting[task]
-                task.cancel()  # does nothing if it is done
+        return await asyncio.shield(task)
 
     async def _fetch(
         self,
@@ -140,8 +132,7 @@ class RulesCache:
             self._kept.put(key, rules, rules.size)
             return rules
         finally:
-            if self._tasks.get(key) is asyncio.current_task():
-                del self._tasks[key]
+            del self._tasks[key]
 
     async def _find(self, key: str) -> HostRules | None:
         """Return the rules of *key* that a former crawl has fetched."""

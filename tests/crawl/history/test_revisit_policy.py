@@ -138,7 +138,6 @@ def test_announcements_are_trusted_unless_nearly_all_are_vain():
     for _ in range(5):
         rates.record_announcement(HOUR, changed=True)
     assert rates.trusts_announcements
-    assert ChangeRates.from_json(rates.to_json()) == rates
 
 
 def test_page_failures_back_off_and_give_up():
