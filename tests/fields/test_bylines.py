@@ -64,6 +64,17 @@ def test_reads_bylines(byline: str, source: str):
     assert authors(byline) == (["Ada Meyer", "Jo Bond"], source)
 
 
+def test_authors_of_teasers_and_labels_in_metadata():
+    author = "<i itemprop=author>{}</i>"
+    teasers = f"{PARAGRAPH * 20}{author.format('Jo Bond')}"
+    assert authors(author.format("Ada Meyer") + teasers)[0] == ["Ada Meyer"]
+    pair = (
+        '<meta name="twitter:label1" content="{}"><meta name="twitter:data1" content="Ada Meyer">'
+    )
+    assert authors("", pair.format("Escrito por")) == (["Ada Meyer"], "meta:twitter:data1")
+    assert authors("", pair.format("Price"))[0] == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -74,6 +85,7 @@ def test_reads_bylines(byline: str, source: str):
         "<p class=author>By</p>",
         "<p class=authority>Town Hall</p>",
         "<h2>Posts by Category</h2>",
+        "<blockquote><cite>Tides</cite> by <i>Walter Munk</i></blockquote>",
         "<a href=/rowing/teams/port-angels>Angels</a>",
         "<a href=/users/clippings/add?id=3>Clip</a>",
         "<span class=byline>Publicerad:</span> 2019-10-07",
@@ -197,6 +209,17 @@ def test_hostile_bylines_take_linear_time(unit: str):
         ("Monday May 3, 2021 10:05 am PDT by Ada Meyer", ["Ada Meyer"]),
         ("<i class='fa fa-user'></i> Ada Meyer", ["Ada Meyer"]),
         ("How Ports Save 50% On Cranes By Playing Chess", []),
+        ("Ada Meyer | 3 May 2021 | 3 min read", ["Ada Meyer"]),
+        ("Jörg Müller, 3.5.2021, 08:15 Uhr", ["Jörg Müller"]),
+        (
+            "<time datetime=2021-05-03>3 May 2021</time> • Ada Meyer, Jo Bond",
+            ["Ada Meyer", "Jo Bond"],
+        ),
+        ("<b>Ada Meyer</b>, <i>Transport Editor</i>", ["Ada Meyer"]),
+        ("Town Council | 3 May 2021", []),  # "council" is a word of the story
+        ("Related Articles<br>3 May 2021", []),
+        ("Words by Ada Meyer for the Port Gazette", ["Ada Meyer"]),
+        ("文/李琼皙 图/王志明", ["李琼皙"]),
     ],
 )
 def test_reads_bylines_in_many_languages(byline: str, names: list[str]):

@@ -84,11 +84,11 @@ _PLACE = lazy_regex(
 )
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = lazy_regex(
-    r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/\s?(?=[a-z]{2,5}$|[A-ZÇÉÈİÖÜÑŞ]{2,20}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
+    r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/\s?(?=[a-z]{2,5}$|[A-ZÇÉÈİÖÜÑŞ]{2,20}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=(?:the )?[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
 )
 CREDIT = lazy_regex(
     r"(?:^|[\s,.;|/／・·–-]{1,4})(?i:photo(?:graph)?(?:s|y)?|pictures?|images?|video|fotos?|bild(?:er)?|beeld|kuvat?|zdjęci[ae]|kamera"
-    r"|фото|φωτο\w{0,9}|fotoğraf|ảnh|gambar|صور|تصوير|צילום|사진|영상|写真|撮影|摄影|攝影|编辑|編輯|责编|editor|edit(?:ed|ing)"
+    r"|фото|φωτο\w{0,9}|fotoğraf|ảnh|gambar|صور|تصوير|צילום|사진|영상|图|圖|写真|撮影|摄影|攝影|编辑|編輯|责编|editor|edit(?:ed|ing)"
     r"|(?:\w{1,12} )?(?:reviewed|checked)|(?:sponsor|power|host|present|translat|illustrat)ed)"
     r"\s{0,2}(?:[:：/／|｜]|(?<=\w)\s(?=(?:by|von|par|di|av|por)\s)|(?<=[^\x00-\u02ff])\s|(?<=[^\x00-\u02ff])$)"
 )
@@ -147,6 +147,11 @@ _CHINESE_NAME = CJKPattern(
 _KOREAN_NAME = CJKPattern(
     "[김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염추도소석선설마길][가-힣]{2}"
 )
+# Words of links, labels and organisations.
+_NO_PERSON = frozenset(
+    "add article articles comment comments email email daily increase international links news no press print read related"  # noqa: SIM905
+    " school service share sponsored staff stories story team text the tools top united university view".split()
+)
 _MAX_LENGTH = 80
 _MAX_NAMES = 20
 _MAX_PERSON_WORDS = 5
@@ -187,6 +192,19 @@ def is_person(name: str) -> bool:
         and len(name) > 1
         and name[-1] not in "?!…»>，"
         and not any(mark in name for mark in ":：【，。“\n")
+    )
+
+
+def is_full_name(name: str) -> bool:
+    """Return whether *name* has the form of first name and surname, in a script with capitals."""
+    parts = name.split()
+    return (
+        2 <= len(parts) <= _MAX_LISTED_WORDS
+        and is_person(name)
+        and name.lower() != name.upper()
+        and _ORGANIZATION.search(name) is None
+        and _NO_PERSON.isdisjoint(name.lower().split())
+        and not is_role(name)
     )
 
 

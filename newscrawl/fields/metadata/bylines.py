@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -19,6 +19,7 @@ from newscrawl.fields.metadata.author_names import (
     NAME_BEFORE,
     clean_names,
     is_by,
+    is_full_name,
     is_joint,
     is_lower,
     is_person,
@@ -50,6 +51,8 @@ _MAX_ELEMENT = 250
 _MAX_LINE = 60
 _BREAKS = BLOCK_LEVEL | {"br"}
 _MAX_LEVELS = 4
+# Text nodes from the title to a name without a mark.
+_MAX_FROM_TITLE = 4
 # Text nodes between two names of one byline.
 _MAX_GAP = 6
 # Characters of the sign of an agency, which is in lower case: "dpa".
@@ -63,7 +66,7 @@ _LABEL = lazy_regex(
     r"[^:：|,]{2,25}[:：]\s*(?=\S)|(?:[^\W\d_]+\s){1,3}(?:[Bb]y|[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|av|af|[Oo]leh)\s+(?=[^\W\d_a-zß-ÿ])"
 )
 _BEFORE_LABEL = lazy_regex(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
-_OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu"})
+_OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu", "blockquote"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = lazy_regex(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 _AUTHOR_ICON = lazy_regex(
@@ -94,7 +97,7 @@ _LOCAL_BY = {
 class _Name(NamedTuple):
     #: position among the shown text nodes
     position: int
-    #: ``byline``, ``link`` or ``class``
+    #: ``byline``, ``link``, ``class`` or ``place``
     source: str
     #: tag and class of the element
     markup: tuple[str, str]
@@ -145,8 +148,8 @@ def find_byline(
 ) -> tuple[list[str], str] | None:
     """Return the names in the byline closest to the row *start* of the title, or to *end*.
 
-    The source is ``byline`` (a text that begins with "by"), ``link`` (to the page of an author) or
-    ``class`` (of the element).
+    The source is ``byline`` (a text that begins with "by"), ``link`` (to the page of an author),
+    ``class`` (of the element) or ``place`` (a name next to a date below the title).
     """
     byline: list[_Name] = []
     for position, name in _names(document, start, language, end):
@@ -164,9 +167,10 @@ def find_byline(
 
 
 def _is_weak(name: _Name) -> bool:
-    """Return whether *name* may be a label: a single word, of a cased script, marked by a class."""
+    """Return whether *name* has no mark, or may be a label: a single word, of a cased script."""
     only = name.names[0]
-    return name.source == "class" and " " not in only and only.lower() != only.upper()
+    is_word = " " not in only and only.lower() != only.upper()
+    return name.source == "place" or (name.source == "class" and is_word)
 
 
 def _names(
@@ -174,16 +178,13 @@ def _names(
 ) -> Iterator[tuple[int, _Name | None]]:
     """Yield the positions around *start* and *end* and their marked names, those after the title first."""
     rows = document.shown_rows
-    middle = bisect_left(rows, start)
-    positions = [
-        *range(middle, min(middle + _NODES_AFTER, len(rows))),
-        *range(max(0, middle - _NODES_BEFORE), middle),
-    ]
+    middle, head = bisect_left(rows, start), bisect_left(rows, document.end[start])
+    stop = min(middle + _NODES_AFTER, len(rows))
+    positions = [*range(middle, stop), *range(max(0, middle - _NODES_BEFORE), middle)]
     near = len(positions)
     if end is not None:
         last = bisect_left(rows, end)
-        first = max(last - _NODES_AT_END, min(middle + _NODES_AFTER, len(rows)))
-        positions += range(first, min(last + _NODES_AT_END, len(rows)))
+        positions += range(max(last - _NODES_AT_END, stop), min(last + _NODES_AT_END, len(rows)))
     local_by = _LOCAL_BY.get((language or "").partition("-")[0])
     after_by = after_name = False
     for count, position in enumerate(positions):
@@ -198,6 +199,10 @@ def _names(
             name = _name(document, position, text, language, after_by=after_by)
             if count >= near and name is not None and name.source != "byline":
                 name = None  # of another story
+            if name is None and head <= position < head + _MAX_FROM_TITLE:
+                first = position < head + 2
+                if names := _name_by_place(document, position, text, language, first=first):
+                    name = _Name(position, "place", ("", ""), names)
         yield position, name
         after_by, after_name = introduces, name is not None and name.source == "byline"
 
@@ -232,6 +237,51 @@ def _name(
     return _Name(position, source, markup, names)
 
 
+def _name_by_place(
+    document: Document, position: int, text: str, language: str | None, *, first: bool
+) -> list[str]:
+    """Return the names in a line below the title next to a date or role, or repeated if *first*.
+
+    Their words are not in lower case elsewhere on the page.
+    """
+    rows = document.shown_rows
+    above = islice(document.ancestors(rows[position]), _MAX_LEVELS)
+    if len(text) > _MAX_LINE or any(map(document.attributes["href"].get, above)):
+        return []
+    names = clean_names([f"By {_without_dates(_without_date(text, language), language)}"])
+    if not names or not all(map(is_full_name, names)):
+        return []
+    around = [document.text[it] for it in rows[max(0, position - 1) : position + 3]]
+    has_role = any(map(is_role, around[2:]))
+    around = [it for it in around[:3] if len(it) <= _MAX_LINE]
+    is_known = (
+        has_role
+        or any(date.has_year for it in around for date in read_dates(it, language=language))
+        or (first and any(document.text[it].startswith(names[0]) for it in rows[position + 1 :]))
+    )
+    if not is_known or not (has_role or _is_line(document, position)):
+        return []
+    page = document.join_texts(rows)
+    parts = (part for name in names for part in name.split() if not is_lower(part))
+    is_other = any(re.search(rf"\b{re.escape(part.lower())}\b", page) for part in parts)
+    return [] if is_other else names
+
+
+def _is_line(document: Document, position: int) -> bool:
+    """Return whether breaks or numbers separate a text node from others."""
+    rows = document.shown_rows[max(0, position - 1) : position + 2]
+    return all(
+        _block(document, first) != _block(document, second)
+        or "br" in document.tag[first + 1 : second]
+        or any(map(str.isdigit, document.text[first] + document.text[second]))
+        for first, second in pairwise(rows)
+    )
+
+
+def _block(document: Document, row: int) -> int:
+    return next((it for it in document.ancestors(row) if document.tag[it] in BLOCK_LEVEL), 0)
+
+
 def _has_role(text: str) -> bool:
     """Return whether *text* is a name and a role: "Ada Meyer | Senior Writer"."""
     name, *others = map(str.strip, re.split(r"[|,]", text))
@@ -264,8 +314,7 @@ def _may_introduce(document: Document, row: int) -> bool:
     text = document.text[row]
     if text[:2].lower() == "by":
         return True
-    block = next((it for it in document.ancestors(row) if document.tag[it] in BLOCK_LEVEL), 0)
-    before = document.join_texts(rows_between(document.shown_rows, block, row))
+    before = document.join_texts(rows_between(document.shown_rows, _block(document, row), row))
     is_dated = len(before) <= MAX_DATE and any(map(str.isdigit, before))
     return not before or is_dated or is_by(before)
 

@@ -16,8 +16,9 @@ from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from newscrawl.document.document import rows_between
 from newscrawl.fields.dates.visible_dates import read_only_date
-from newscrawl.fields.metadata.author_names import clean_names, is_person
+from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
 from newscrawl.fields.metadata.description import DESCRIPTION_META, stated_descriptions
 from newscrawl.fields.metadata.jsonld import (
     JsonObject,
@@ -100,6 +101,7 @@ CONFIDENCE = {
         "byline": 0.78,
         "link": 0.92,
         "class": 0.78,
+        "place": 0.83,
         "site": 0.87,
     },
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
@@ -123,6 +125,7 @@ _AUTHOR_META = (
     "articleauthor", "og:article:author", "byl", "dc.creator", "dcterms.creator", "dc.contributor.author", "citation_author",
     "cxenseparse:author",
 )  # fmt: skip
+_WRITTEN_BY = "twitter:label1", "twitter:data1"
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
 _PUBLISHED_RANKS = {name: rank for rank, name in enumerate(PUBLISHED_META)}
 _GENERIC_RANKS = {name: rank for rank, name in enumerate(GENERIC_META)}
@@ -130,7 +133,7 @@ _MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
 _META = frozenset(
     {*PUBLISHED_META, *GENERIC_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META,
      *DESCRIPTION_META, *IMAGE_META, *SECTION_META, *SITE_META, *TAG_META,
-     "article:content_tier", "og:title", "og:url", "twitter:title"}
+     *_WRITTEN_BY, "article:content_tier", "og:title", "og:url", "twitter:title"}
 )  # fmt: skip
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
@@ -145,6 +148,8 @@ _PUBLICATION = lazy_regex(
 )
 # Limits the cost of hostile pages; real ones stay far below.
 _MAX_INSIDE = 100
+# Text nodes.
+_MAX_BETWEEN_AUTHORS = 12
 _MAX_TITLE_LENGTH = 1000
 
 
@@ -356,10 +361,17 @@ class _Reader(StructuredData):
         for name in _AUTHOR_META:
             if name in self.markup.meta:
                 yield f"meta:{name}", self.markup.meta[name]
-        yield (
-            "microdata",
-            [self._item_name(item) for item in self.items("author")[:MAX_VALUES]],
-        )
+        for label, name in zip(*map(self.markup.meta.get, _WRITTEN_BY, ((), ())), strict=False):
+            if is_by(label):
+                yield f"meta:{_WRITTEN_BY[1]}", [name]
+        own: list[Statement] = []
+        for item in self.items("author")[:MAX_VALUES]:
+            # Authors of teasers are farther down.
+            shown = self.document.shown_rows
+            if own and len(rows_between(shown, own[-1].row, item.row)) > _MAX_BETWEEN_AUTHORS:
+                break
+            own.append(item)
+        yield "microdata", [self._item_name(item) for item in own]
         links = map(self._text, self.markup.author_links)
         yield "rel", [text for text in links if " " not in text or is_person(text)]
 
