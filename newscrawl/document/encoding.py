@@ -53,6 +53,8 @@ _DECODED_BYTES = 16 * 1024
 _MAX_DETECTION_BYTES = 256 * 1024
 # Largest share of replaced non-ASCII characters for a declared charset to be accepted.
 _MAX_REPLACED = 0.05
+# Words of other scripts than Latin, in one-byte and two-byte charsets.
+_OTHER_SCRIPT = re.compile(rb"[\xa1-\xff]{8}")
 # The same for UTF-8, whose sequences are rare in text of legacy charsets.
 _MAX_REPLACED_UTF8 = 0.3
 
@@ -187,11 +189,13 @@ def _detected(data: bytes) -> str | None:
 def _declared(data: bytes, charset: str | None) -> list[str]:
     """Return the declared codecs in the order of trial.
 
-    ISO-8859-1 in the header is often a server default, so the page's declaration precedes it. A
-    declaration of UTF-16 is wrong: such pages have been recognised by their bytes.
+    ISO-8859-1 in the header is often a server default, so the page's declaration precedes it, and
+    bytes that are no text of its languages refute it. A declaration of UTF-16 is wrong: such pages have been recognised by their bytes.
     """
     header = whatwg_codec(charset)
     own = page_charset(data)
+    if header == "cp1252" and not own and _OTHER_SCRIPT.search(data):
+        return []
     both = (own, header) if header == "cp1252" else (header, own)
     return [name for name in dict.fromkeys(both) if name and not name.startswith("utf-")]
 

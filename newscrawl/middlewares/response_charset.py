@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
-from scrapy.http import HtmlResponse, TextResponse
+from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
 
 from newscrawl.component import Component
@@ -20,9 +20,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Scrapy looks for redirects in the first 4,096 characters.
+_HEAD_SIZE: Final = 4 * 4096
+_ROOT: Final = re.compile(rb"<([a-z][\w:.-]{0,99})", re.IGNORECASE)
+
 
 class CharsetMiddleware(Component):
     """Decodes responses of other charsets than those of the WHATWG Encoding Standard as UTF-8.
+
+    XHTML that is sent as XML becomes an ``HtmlResponse``.
 
     Scrapy accepts every codec of Python: ``punycode`` takes quadratic time, ``hex`` raises
     ``LookupError``. Its priority (585) places it between decompression and the middlewares that
@@ -36,6 +42,9 @@ class CharsetMiddleware(Component):
         """Return *response*; as UTF-8 if its header or its first 4 KB declare another charset."""
         if not isinstance(response, TextResponse):
             return response
+        if isinstance(response, XmlResponse) and (root := _ROOT.search(response.body[:_HEAD_SIZE])):
+            is_html = root[1].lower() == b"html"
+            response = response.replace(cls=HtmlResponse) if is_html else response
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         declared = (
             http_content_type_encoding(content_type),
@@ -49,8 +58,6 @@ class CharsetMiddleware(Component):
         return response.replace(encoding="utf-8")
 
 
-# Scrapy looks for the element in the first 4,096 characters.
-_HEAD_SIZE: Final = 4 * 4096
 # Page without content that leads to another address, unless it sets a cookie: that is a challenge.
 _MAX_SCRIPT_REDIRECT: Final = 2048
 _SCRIPT_REDIRECT: Final = re.compile(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, JsonResponse, Response, XmlResponse
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
@@ -399,6 +399,9 @@ class SitelistSpider(Spider):
     async def _on_page(self, plan: SitePlan, target: Target, response: Response) -> PageItem | None:
         if target.from_site_list:
             plan.add_domain(response.url)
+        if target.role == "section" and isinstance(response, XmlResponse):
+            await self._on_listing(plan, target, response)
+            return None
         if reason := self._rejection(plan, target, response):
             return await self._replace(plan, target, reason, response.request)
         if target.certain or target.is_revisit:
@@ -441,7 +444,8 @@ class SitelistSpider(Spider):
         return page, response
 
     def _rejection(self, plan: SitePlan, target: Target, response: Response) -> str | None:
-        if not isinstance(response, HtmlResponse):
+        is_data = target.role == "section" and isinstance(response, JsonResponse)
+        if not isinstance(response, HtmlResponse) and not is_data:
             return "not_html"
         if is_binary(response.body):
             return "binary"

@@ -48,6 +48,21 @@ def test_repairs_invalid_bytes_in_utf8() -> None:
     assert decoded.repaired
 
 
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("Городской совет в понедельник вечером одобрил план ремонта моста через реку.", "cp1251"),
+        (
+            "시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다.",
+            "cp949",
+        ),
+    ],
+)
+def test_detects_other_scripts_despite_a_latin_1_header(text: str, codec: str) -> None:
+    decoded = to_utf8(page(text * 3).encode(codec), "iso-8859-1")
+    assert text in decoded.utf8.decode()
+
+
 def test_page_takes_precedence_over_a_latin_1_header() -> None:
     decoded = to_utf8(page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1")
     assert "λιμάνι" in decoded.utf8.decode()

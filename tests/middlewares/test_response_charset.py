@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from scrapy import Request
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, XmlResponse
 from scrapy.utils.test import get_crawler
 from w3lib.encoding import resolve_encoding
 
@@ -38,6 +38,13 @@ def test_keeps_known_charsets():
     assert middleware.process_response(Request(URL), response) is response
     binary = Response(URL, headers={"Content-Type": "image/png; charset=hex"}, body=b"x")
     assert middleware.process_response(Request(URL), binary) is binary
+
+
+def test_xhtml_sent_as_xml_is_html():
+    middleware = CharsetMiddleware.from_crawler(get_crawler())
+    for body, kind in ((b"<!DOCTYPE html><html>", HtmlResponse), (b"<rss><html>", XmlResponse)):
+        response = XmlResponse(URL, body=b"<?xml version='1.0'?>\n" + body)
+        assert type(middleware.process_response(Request(URL), response)) is kind
 
 
 @pytest.mark.parametrize(

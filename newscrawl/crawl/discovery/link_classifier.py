@@ -38,6 +38,7 @@ _NON_ARTICLE_SEGMENTS = frozenset(
         "print", "comments", "sitemap", "faq", "help", "cookies", "imprint", "jobs",
     }
 )  # fmt: skip
+_LIST_PATHS = ("sitemap", "archive", "archives")
 _MAX_LABEL_LENGTH = 20
 _MIN_HEADLINE_LENGTH = 30
 _ID_PARAMETERS = re.compile(
@@ -66,6 +67,24 @@ def may_be_article(url: str) -> bool:
         return url_points(url) > 0 and not _FILE_EXTENSION.search(urlsplit(url).path)
     except ValueError:
         return False
+
+
+def is_headline(url: str, text: str) -> bool:
+    """Return whether *text*, of a link to the page *url*, is as long as a headline."""
+    is_page = not _FILE_EXTENSION.search(urlsplit(url).path)
+    return is_page and _text_points(text, dated=False) > 1
+
+
+def may_list_articles(url: str, base: str) -> bool:
+    """Return whether *url*, of a page that is no section by its path, may be that of a list.
+
+    The front page of another host than that of *base*, a list with one parameter, a site map.
+    """
+    parts = urlsplit(url)
+    path = parts.path.strip("/").lower()
+    if parts.query:
+        return "&" not in parts.query
+    return path in _LIST_PATHS or (not path and parts.netloc != urlsplit(base).netloc)
 
 
 def url_points(url: str) -> int:

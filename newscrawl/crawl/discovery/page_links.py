@@ -5,14 +5,20 @@ A pure function of bytes, run in a worker process.
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from html import unescape
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
-from newscrawl.crawl.discovery.link_classifier import link_kind
+from newscrawl.crawl.discovery.link_classifier import (
+    is_headline,
+    link_kind,
+    may_list_articles,
+)
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
 from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.period import archive_span, span_of
@@ -39,9 +45,11 @@ _FEED_TYPES = (
     "application/atom+xml",
     "application/rdf+xml",
     "application/feed+json",
+    "application/xml",
+    "text/xml",
 )
 # Of feeds that are named so, and of much else.
-_OTHER_TYPES = ("", "text/xml", "application/xml", "application/json")
+_OTHER_TYPES = ("", "application/json")
 _FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
 _FEED_PATH = re.compile(
     r"(?:^|[/._-])(?:rss\d?|atom|feeds?)(?:/[\w-]{1,30})?(?:\.(?:xml|rdf|json)|/?)(?:\?|$)"
@@ -50,14 +58,18 @@ _FEED_PATH = re.compile(
 )
 _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
+# Links with texts of the length of headlines that make a list of a page without addresses of articles.
+_MIN_HEADLINES = 3
 _MAX_TEASER_DEPTH = 6
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 # Address of a further page that a script loads: data-next="/news?page=2".
 _LOADED_PAGE = re.compile(
-    rb"""\sdata-[a-z-]{0,20}(?:next|more|page|load|url|href)[a-z-]{0,20}=["']([^"'<>\s]{1,200}[=/]\d{1,4}/?)["']"""
+    rb"""\sdata-[a-z-]{0,20}(?:next|more|page|load|url|href|endpoint)[a-z-]{0,20}=["']([^"'<>\s]{1,200}[=/]\d{1,4}/?)["']"""
 )
 # Second page of a listing, whatever the text of its link.
 _SECOND_PAGE = re.compile(r"/page/2/?|/?\?(?:paged?|pg)=2")
+# Attributes with addresses of lists, where links lead to no articles: all but the first.
+_SOURCES = (("frame", "src"), ("iframe", "src"), ("option", "value"))
 _QUOTED_ADDRESS = re.compile(r"""["']((?:https?:/)?/[^\s"'<>\\]{8,500})["']""")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _IGNORED_PREFIXES = ("#", "javascript:", "mailto:", "tel:", "data:")
@@ -90,7 +102,7 @@ def read_page(
 
     Raises ``DocumentError``.
     """
-    document = parse_document(data, encoding, media=False)
+    document = parse_document(_markup(data), encoding, media=False)
     base = _base_url(document, url)
     features = kind_features(document)
     kind, confidence = page_kind(document, features, threshold=PAGE_KIND_THRESHOLD)
@@ -110,6 +122,7 @@ def read_page(
     has_period = options.get("since") or options.get("until")
     days_of = _teaser_days(document) if wanted and has_period else {}
     second: list[str] = []
+    headlines: dict[str, str] = {}
     if wanted:
         for target, text in extract_links(document, base, limit, variants.kept, written):
             name = link_kind(target, text)
@@ -119,18 +132,20 @@ def read_page(
             days = (days_of[href] for href in written[target] if href in days_of)
             links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
             second += [target] if text == "2" else ()
+            if is_headline(target, text):
+                headlines[_destination(target, base)] = text
             for href in written[target] if name == "article" else ():
                 variants.add(href, target, base)
-        for tag in ("frame",) if has_articles else ("frame", "iframe"):
-            for row in document.rows_of(tag):
-                if source := absolute_url(document.element(row).get("src", ""), base):
-                    links["section"].add(source)
-        for target in () if has_articles or has_period else filter(archive_span, written):
+        headlines = headlines if len(headlines) >= _MIN_HEADLINES else {}
+        rest = (u for u in written if u not in headlines and not (has_period and archive_span(u)))
+        for target in _lists(document, base, rest, has_articles=has_articles):
             links["section"].add(target)
+    others: dict[str, str] = {}
+    if wanted and not has_articles:
+        others = headlines or _scripted_links(document.source, base, limit)
+    for target, text in others.items():
+        links["article"].add(target, link_text=text)
     following = chain(_next_listings(document, url, base, written), second) if wanted else ()
-    scripted = _scripted_links(document.source, base, limit) if wanted and not has_articles else []
-    for target in scripted:
-        links["article"].add(target)
     articles = links["article"].result("article")
     return {
         "kind": kind,
@@ -140,11 +155,33 @@ def read_page(
         "feeds": _feed_urls(document, url, base),
         "next": next(filter(ListingPages.of, following), None),
         "articles": articles["entries"],
-        "scripted": bool(scripted),
+        "scripted": bool(others) and others is not headlines,
         "sections": links["section"].result("section")["entries"],
         "left_out": articles["left_out"],
         "variants": variants.result(),
     }
+
+
+def _markup(data: bytes) -> bytes:
+    """Return *data*; of JSON, with the markup in its strings as scripts insert it in a page."""
+    if data.startswith((b"{", b"[")):
+        with suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(data), ensure_ascii=False)
+            return text.replace('\\"', '"').encode(errors="replace")
+    return data
+
+
+def _lists(
+    document: Document, base: str, links: Iterable[str], *, has_articles: bool
+) -> Iterator[str]:
+    """Yield the addresses of frames; of a page without articles, those of all that may list some."""
+    for tag, name in _SOURCES[:1] if has_articles else _SOURCES:
+        for row in document.rows_of(tag):
+            address = document.element(row).get(name, "")
+            if (tag != "option" or "/" in address) and (target := absolute_url(address, base)):
+                yield target
+    if not has_articles:
+        yield from (link for link in links if archive_span(link) or may_list_articles(link, base))
 
 
 def _base_url(document: Document, url: str) -> str:
@@ -189,12 +226,20 @@ def _next_listings(document: Document, url: str, base: str, links: Iterable[str]
         yield from find_further_pages(document, [0], url)[-1:]
 
 
-def _scripted_links(source: bytes, base: str, limit: int) -> list[str]:
-    """Return the addresses of articles in scripts and attributes of a page that has no such links."""
-    text = unescape(source.decode(errors="replace")).replace("\\/", "/").replace("\\u002F", "/")
+def _scripted_links(source: bytes, base: str, limit: int) -> dict[str, str]:
+    """Return the addresses of articles in scripts and attributes, with empty texts."""
+    text = unescape(source.decode(errors="replace")).replace("\\/", "/")
+    text = text.replace("\\u002F", "/").replace('\\"', '"')
     quoted = (absolute_url(address, base) for address in _QUOTED_ADDRESS.findall(text))
-    found = dict.fromkeys(url for url in quoted if url and link_kind(url) == "article")
-    return list(found)[:limit]
+    found = (url for url in quoted if url and link_kind(url) == "article")
+    return dict.fromkeys(islice(found, limit), "")
+
+
+def _destination(url: str, base: str) -> str:
+    """Return the address of an article in the query of *url*, a redirect, else *url* itself."""
+    values = (value for _, value in parse_qsl(urlsplit(url).query))
+    targets = (absolute_url(value, base) for value in values if value.startswith(("/", "http")))
+    return next((found for found in targets if found and link_kind(found) == "article"), url)
 
 
 def _feed_urls(document: Document, url: str, base: str) -> list[str]:

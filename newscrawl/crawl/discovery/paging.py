@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: when the articles of a page were published, compared with the period; the undated may be of it
 Place = Literal["newer", "within", "undated", "older"]
 
-_NUMBER = re.compile(r"(?<!\d)[1-9]\d*")
+_NUMBER = re.compile(r"(?<!\d)(?<!limit=)(?<!size=)[1-9]\d*")
 
 
 @dataclass(slots=True)

@@ -50,6 +50,8 @@ MIN_REDIRECTS = 2
 """Redirects to another host or scheme after which its addresses are requested there at once."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
 """Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
+USUAL_FEEDS = ("/feed/", "/rss", "/rss.xml")
+"""Feeds of sites where nothing else lists an article, in the order of trial."""
 
 
 # Front page, of a language or edition too.
@@ -154,6 +156,7 @@ class SitePlan:
         self._known = known
         self._known_pages: set[str] = set()
         self._known_count = 0
+        self._usual_feeds = deque(USUAL_FEEDS)
         self._add_listed("robots", urljoin(site.url, "/robots.txt"))
         for url in (site.url, *site.sections):
             self._add_listed("section", url)
@@ -528,7 +531,7 @@ class SitePlan:
         if self._sources_in_flight or self._is_unreachable:
             return None
         if not self._needs_sitemap():
-            return self._next_page()
+            return self._next_page() or self._usual_feed()
         target = self._sitemaps.pop()
         if self._may_be_elsewhere(target):
             target = self._series[_series_name(target)].next_target() or target
@@ -577,6 +580,14 @@ class SitePlan:
         if self._revisits and self._revisited < self.budgets.articles and self.remaining.number > 0:
             self._revisited += 1
             return self._revisits.pop()
+        return None
+
+    def _usual_feed(self) -> Target | None:
+        found = self.in_flight or self._article_keys or self._known_count
+        while self.is_read and self._usual_feeds and not found:
+            self.add_feed(urljoin(self.site.url, self._usual_feeds.popleft()))
+            if self._listed:
+                return self._listed.popleft()
         return None
 
     @property

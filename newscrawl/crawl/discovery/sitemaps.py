@@ -159,7 +159,7 @@ def _entry(element: etree._Element) -> _ListedUrl:
                 if (part_name := _local_name(part)) in _NEWS_FIELDS:
                     fields.setdefault(part_name, _text(part))
         elif name == "loc":
-            locs.append(_text(child))
+            locs.append(_text(child).replace("&amp;", "&"))  # escaped twice
         elif name == "lastmod":
             fields.setdefault(name, _text(child))
     is_sitemap = _local_name(element) == "sitemap"

@@ -268,6 +268,20 @@ def s45(path, q, h, base):
     pages = {"/": [("/archive/2026/", "Archive")], "/archive/2026/": [("/archive/2026/04/", "April"), ("/archive/2026/05/", "May")], "/archive/2026/04/": LINKS[:3], "/archive/2026/05/": LINKS[3:]}
     if path in pages: return OK(home(pages[path]))
     if path in P: return OK(story(ALL[P.index(path)], date=DAYS[1]))
+@site(46, "own", "XHTML as text/xml, sections in a select, redirects that robots.txt forbids")
+def s46(path, q, h, base):
+    xhtml = lambda text: OK("<?xml version='1.0'?><!DOCTYPE html>" + text.removeprefix("<!DOCTYPE html>"), "text/xml")
+    if path == "/robots.txt": return robots("User-agent: *\nDisallow: /go/")
+    if path == "/": return xhtml("<html><title>x</title><select><option>Choose</option><option value='/news/'>News</option></select></html>")
+    if path == "/news/": return OK(home([(f"/go/?to={base}{p}", t) for p, t in LINKS]))
+    if path in P: return xhtml(story(ALL[P.index(path)], date=DAYS[1]))
+@site(47, "own", "stories told apart by ref, the rest loaded as JSON with markup")
+def s47(path, q, h, base):
+    links = [(f"/read?ref={4711 + i}", f"{T(i)}, a report in two parts") for i in range(6)]
+    if path == "/": return OK(home(links[:3]).replace("</main>", "<button data-endpoint='/api?offset=3&amp;limit=3'>More</button></main>"))
+    if path == "/api": return OK(json.dumps({"html": home(links[3:]) if q == "offset=3&limit=3" else ""}), "application/json")
+    if path == "/read": return OK(story(ALL[int(q[4:]) - 4711], date=DAYS[1]))
+site(48, "own", "a feed that no page names; one behind a link without a name lists no page")(usual(P, lambda b: home([("/syndication", "")]), lambda path, b: feed(b, []) if path == "/syndication" else feed(b, P) if path == "/feed/" else None))
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):

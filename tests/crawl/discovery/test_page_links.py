@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import pytest
 from hypothesis import example, given
@@ -161,6 +162,7 @@ def test_registered_domain(host: str, registered: str):
         f"<div onclick=\"location.href='{STORY}'\"><h2>Council decides</h2></div>",
         f'<script id=__NEXT_DATA__>{{"stories":[{{"url":"{STORY}","image":"/a.jpg"}}]}}</script>',
         f'<script>[{{"url":"https:\\/\\/www.news.example{STORY}"}},{{"url":"//b.example/a"}}]</script>',
+        f'<script>JSON.parse("[{{\\"url\\":\\"{STORY}\\"}}]")</script>',
     ],
 )
 def test_reads_addresses_of_scripts_from_pages_without_links(body: str):
@@ -170,6 +172,32 @@ def test_reads_addresses_of_scripts_from_pages_without_links(body: str):
     found = read(f"<a href='{STORY}-again'>Council decides again</a>{body}")
     assert urls(found["articles"]) == [f"https://www.news.example{STORY}-again"]
     assert not found["scripted"]
+
+
+def test_follows_lists_and_headlines_of_pages_without_addresses_of_articles():
+    lists = ["http://sport.news.example/", "/?ressort=4", "/sitemap"]
+    links = "".join(f"<a href='{path}'>More</a>" for path in ("/", "/a?b=1&c=2", *lists))
+    links += "<select><option value=/county/>County<option value=1>One</select>"
+    text = "Council of the county decides on the bridge in May"
+    headlines = [f"<a href='/read?no={n}&to=x'>{text}</a>" for n in "ab"]
+    headlines.append(f"<a href='/out?url={quote(STORY, safe='')}'>{text} after all</a>")
+    found = read(links)
+    paths = [url.removeprefix("https://www.news.example") for url in urls(found["sections"])]
+    assert sorted(paths) == sorted([*lists, "/county/"])
+    assert not read("".join(headlines[:2]))["articles"]
+    found = read(links + "".join(headlines))
+    assert len(found["articles"]) == 3
+    assert f"https://www.news.example{STORY}" in urls(found["articles"])
+    assert not found["scripted"]
+    assert "/county/" not in str(read(f"{links}<a href='{STORY}'>{text}</a>")["sections"])
+
+
+@pytest.mark.parametrize("loaded", ["<a href='{}'>Council decides</a>", "{}"])
+def test_reads_json_as_scripts_insert_it(loaded: str):
+    data = json.dumps({"items": [loaded.replace("'", '"').format(STORY)]}).replace("<", "\\u003c")
+    for text in (data, data.replace("/", "\\/")):
+        found = read_page(text.encode(), url=URL, domains=["news.example"])
+        assert urls(found["articles"]) == [f"https://www.news.example{STORY}"]
 
 
 @pytest.mark.parametrize(
