@@ -22,9 +22,8 @@ from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
 from newscrawl.crawl.discovery.urls import UrlPatterns, absolute_url
 from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
-from newscrawl.crawl.history.crawl_state import CrawlState
+from newscrawl.crawl.history.crawl_state import CrawlState, Pause
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
-from newscrawl.crawl.history.source_history import Pause
 from newscrawl.crawl.network import copy_response
 from newscrawl.crawl.page_download import (
     download_page,

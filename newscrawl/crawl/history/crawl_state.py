@@ -8,19 +8,23 @@ emits the article.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy import signals
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.target import Target
+from newscrawl.crawl.discovery.target import KnownSource, Target
 from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
+from newscrawl.crawl.history.conditional_requests import cache_time, validators
 from newscrawl.crawl.history.page_history import PageHistory
-from newscrawl.crawl.history.source_history import NO_PAUSE, SourceHistory
+from newscrawl.crawl.history.revisit_policy import REDUNDANT_CREDIT, due_at
+from newscrawl.crawl.history.schema import SourceRow
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -31,11 +35,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from newscrawl.crawl.discovery.site_plan import SitePlan
-    from newscrawl.crawl.discovery.target import KnownSource, Role
+    from newscrawl.crawl.discovery.target import Role
     from newscrawl.crawl.frontier.leases import StalledRequest
     from newscrawl.crawl.history.page_history import ClassifiedEntries
-    from newscrawl.crawl.history.schema import SourceRow
-    from newscrawl.crawl.history.source_history import Pause
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,30 @@ logger = logging.getLogger(__name__)
 _CLOCK_TOLERANCE: Final = 60.0
 _DAY: Final = 24 * HOUR
 _NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
+MAX_SOURCES: Final = 200
+"""Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
+
+#: failures of sources that do not exist
+_MISSING: Final = frozenset({"http_404", "http_410", "unreadable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """When a feed asks not to be polled: ``ttl`` or ``sy:updatePeriod``, and ``skipHours``."""
+
+    seconds: float = 0.0
+    #: hours of the day (UTC)
+    hours: frozenset[int] = frozenset()
+
+    def end(self, due: float) -> float:
+        """Return the first time from *due* on, in seconds, that is in none of the hours."""
+        for _ in self.hours:
+            if int(due // HOUR) % 24 in self.hours:
+                due = (due // HOUR + 1) * HOUR
+        return due
+
+
+NO_PAUSE: Final = Pause()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +86,15 @@ class SiteHistory:
 
 
 class CrawlState(schema.History):
-    """The history of a crawl: :class:`PageHistory` and :class:`SourceHistory`."""
+    """The history of a crawl: its :class:`PageHistory`, and when to fetch sources again."""
+
+    #: time when the next source of this crawl is due, in seconds
+    next_due: float | None = None
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         settings = crawler.settings
         self.pages = PageHistory(crawler)
-        self.sources = SourceHistory(crawler)
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
@@ -117,13 +145,53 @@ class CrawlState(schema.History):
         *limit*: maximum number of entries read per listing, and of pages of each kind to return.
         """
         since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
-        known, rows = await self.sources.load(site, limit=limit)
+        known, rows = await self._load_sources(site, limit=limit)
         sections = [{"key": row.key} for row in rows if row.role == "section"]
         kept = {entry["key"] for entry in await self.pages.without_articles(sections)}
         rows = [row for row in rows if row.role != "section" or row.key in kept]
         pages = await self.pages.due(site, since=since, limit=limit)
         found = await self._store.read(schema.SELECT_PARAMETERS, (site,))
         return SiteHistory(known, rows, pages, {name: bool(kept) for name, kept in found})
+
+    async def _load_sources(
+        self, site: str, *, limit: int
+    ) -> tuple[dict[tuple[Role, str], KnownSource], list[SourceRow]]:
+        """Return all sources of *site* by role and page key, and those to start with.
+
+        *limit*: maximum number of entries that this crawl reads per listing.
+        """
+        known: dict[tuple[Role, str], KnownSource] = {}
+        first: list[SourceRow] = []
+        counts: Counter[str] = Counter()
+        rows = await self._store.read(schema.SELECT_SOURCES, (site,)) if self._only_new else []
+        for row in (SourceRow(*values) for values in rows):
+            known[row.role, row.key] = self._known_source(row, limit)
+            counts[row.role] += 1
+            if counts[row.role] <= MAX_SOURCES:
+                first.append(row)
+        return known, first
+
+    def _known_source(self, row: SourceRow, limit: int) -> KnownSource:
+        history: dict[str, Any] = {
+            "fetched_at": row.fetched_at,
+            "first_seen": row.first_seen,
+            "rate": row.rate,
+            "failures": row.failures,
+            "listed": row.listed,
+        }
+        due = row.next_due <= clock.now().timestamp()
+        if 0 < row.cut < limit:
+            due = True  # a lower limit truncated it: fetch it without validators
+        else:
+            history |= {"etag": row.etag, "last_modified": row.last_modified}
+        if not due:
+            self._update_next_due(row.next_due)
+        return KnownSource(
+            due, {name: value for name, value in history.items() if value is not None}
+        )
+
+    def _update_next_due(self, due: float) -> None:
+        self.next_due = due if self.next_due is None else min(self.next_due, due)
 
     def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
         """Record whether tracking parameters tell pages of *site* apart."""
@@ -151,31 +219,135 @@ class CrawlState(schema.History):
         site = plan.site.key
         plan.record_read(target)
         self.pages.record_entries(site, entries, depth=depth, certain=certain)
-        self.sources.record_new(plan)
+        self._record_new_sources(plan)
         if target.role == "article":
             self.pages.record_failure(target, response.request, "not_article")
             return False
-        return self.sources.record_read(site, target, response, entries, cut=cut, pause=pause)
+        return self._record_read(site, target, response, entries, cut=cut, pause=pause)
+
+    def _record_new_sources(self, plan: SitePlan) -> None:
+        now, site = clock.now().timestamp(), plan.site.key
+        rows = [
+            (site, target.role, target.key, target.url, target.depth, target.timestamp, now)
+            for target in plan.new_sources
+            if self._sizes.admits("source", site, target.key, target.url)
+        ]
+        plan.new_sources.clear()
+        if rows:
+            self._store.write(schema.INSERT_SOURCE, rows)
+
+    def _record_read(
+        self,
+        site: str,
+        target: Target,
+        response: Response,
+        entries: ClassifiedEntries,
+        *,
+        cut: int = 0,
+        pause: Pause = NO_PAUSE,
+    ) -> bool:
+        """Record that *target* was read; return whether it rolled over since the last poll.
+
+        *cut*: the limit that truncated the entries, if any; *pause*: when the site asks not to
+        poll. A source has rolled over if all its entries are new: there may have been others.
+        """
+        new, listed = len(entries.new), len(entries.due) + len(entries.known)
+        credit: float = new + len(entries.signals)
+        elapsed = self._elapsed(target)
+        turnover = inf
+        if elapsed is None:
+            is_page = target.role == "section"
+            credit = self._policy.first_credit(
+                new, None if is_page else entries.recent, is_start=target.is_start
+            )
+            if is_page and not target.is_start and listed and not entries.is_first_new:
+                credit = REDUNDANT_CREDIT
+        elif new + entries.shared:
+            turnover = elapsed * listed / (new + entries.shared)
+        rolled_over = elapsed is not None and 0 < listed <= new + entries.shared
+        if rolled_over:
+            turnover, pause = 0.0, NO_PAUSE
+        self._record_poll(
+            schema.SOURCE_READ,
+            (*validators(response), listed, cut),
+            site,
+            target,
+            response,
+            credit=credit,
+            shared=0 if new or entries.signals else entries.shared,
+            turnover=turnover,
+            pause=pause,
+        )
+        return rolled_over
+
+    def _elapsed(self, target: Target, since: str = "fetched_at") -> float | None:
+        before = target.history.get(since)
+        return None if before is None else max(0.0, clock.now().timestamp() - before)
+
+    def _record_poll(
+        self,
+        sql: str,
+        values: tuple[Any, ...],
+        site: str,
+        target: Target,
+        response: Response,
+        *,
+        credit: float = 0.0,
+        shared: int = 0,
+        turnover: float = inf,
+        pause: Pause = NO_PAUSE,
+    ) -> None:
+        now, role, policy = clock.now().timestamp(), target.role, self._policy
+        rate = policy.source_rate(
+            target.history.get("rate"),
+            credit,
+            elapsed=self._elapsed(target) or 0.0,
+            known=self._elapsed(target, "first_seen") or 0.0,
+            shared=shared,
+            is_start=target.is_start,
+        )
+        wait = max(pause.seconds, cache_time(response))
+        interval = policy.after_poll(
+            role, rate, turnover=turnover, wait=wait, is_start=target.is_start
+        )
+        due = pause.end(due_at(now, interval))
+        self._update_next_due(due)
+        row = (*values, now, rate, due, site, role, target.key)
+        # At the end of the request: the source stays due if the crawl is killed before.
+        self._leases.write_with_end(response.request, sql, [row])
 
     def record_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
         """Record that *target* has not changed since the last fetch."""
         plan.record_read(target)
-        self.sources.record_new(plan)
+        self._record_new_sources(plan)
         if target.role == "article":
             self.pages.record_unchanged(target, response)
         else:
-            self.sources.record_unchanged(plan.site.key, target, response)
+            values = validators(response)
+            self._record_poll(schema.SOURCE_UNCHANGED, values, plan.site.key, target, response)
 
     def record_failure(
         self, plan: SitePlan, target: Target, request: Request | None, reason: str
     ) -> None:
         """Record that *target* could not be fetched or read."""
         plan.record_failure(target, reason)
-        self.sources.record_new(plan)
+        self._record_new_sources(plan)
         if target.role == "article":
             self.pages.record_failure(target, request, reason)
         else:
-            self.sources.record_failure(plan.site.key, target, request, reason)
+            self._record_source_failure(plan.site.key, target, request, reason)
+
+    def _record_source_failure(
+        self, site: str, target: Target, request: Request | None, reason: str
+    ) -> None:
+        """Record that *target* could not be fetched or read."""
+        failures = target.history.get("failures", 0) + 1
+        never_read = "fetched_at" not in target.history and reason in _MISSING
+        delay = self._policy.after_source_failure(failures, never_read=never_read)
+        due = due_at(clock.now().timestamp(), delay)
+        self._update_next_due(due)
+        row = (due, failures, site, target.role, target.key)
+        self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])
 
     async def record_stall(self, stalled: StalledRequest) -> None:
         """Record the failure of a request that blocked the run that this one resumes."""
@@ -183,15 +355,15 @@ class CrawlState(schema.History):
         if role == "article":
             await self.pages.record_stall(url)
         else:
-            known, _ = await self.sources.load(site, limit=0)
+            known, _ = await self._load_sources(site, limit=0)
             source = known.get((role, page_key(url)))
             target = Target(role, url, history=source.history if source else {})
-            self.sources.record_failure(site, target, None, "stalled")
+            self._record_source_failure(site, target, None, "stalled")
 
     def close(self) -> None:
         """Store the changes of sites; set the stat ``newscrawl/state/next_due`` (ISO 8601)."""
         self.pages.save()
-        if (due := self.sources.next_due) is not None:
+        if (due := self.next_due) is not None:
             self._stats.set_value(_NEXT_DUE_STAT, _iso(due))
 
 

@@ -16,8 +16,8 @@ from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.conditional_requests import (
     conditional_headers,
 )
+from newscrawl.crawl.history.crawl_state import NO_PAUSE, Pause
 from newscrawl.crawl.history.page_history import ClassifiedEntries
-from newscrawl.crawl.history.source_history import NO_PAUSE, Pause
 from tests.helpers.crawl_history import (
     HOME,
     NOON,
@@ -49,7 +49,7 @@ async def test_does_not_read_a_section_that_was_an_article(crawl: Opening, fake_
         site = await restored_frontier(state)
         for listed in (section, entry("news")):
             site.add_section(listed, 1)
-        state.sources.record_new(site)
+        state._record_new_sources(site)
         await listed_as_due(state, section)
         await emit(state, section, "Text")
     async with crawl() as state:
@@ -102,7 +102,7 @@ async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeCl
         site = await restored_frontier(state)
         assert await poll(state, site) == []
         assert site.not_due == {"robots": 1, "section": 1, "feed": 1}
-        assert state.sources.next_due is not None
+        assert state.next_due is not None
     fake_clock.forward(4)
     async with crawl() as state:
         site = await restored_frontier(state)
