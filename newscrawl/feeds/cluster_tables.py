@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newscrawl.feeds.story_reader import StoryReader
+from newscrawl.feeds.story_reader import read_story
 from newscrawl.neardup import Index
 from newscrawl.neardup.batch import two_pass
 
@@ -55,14 +55,14 @@ class FeedArticleReader:
     """
 
     def __init__(self, names: Mapping[str, str | None], now: datetime) -> None:
-        self._stories, self._now = StoryReader(names), now
+        self._names, self._now = names, now
         self._title = names.get("title") or "title"
         #: names of the columns that are read
         self.columns = [names.get(field) or field for field in FIELDS]
 
     def read(self, row: Row | None) -> FeedArticle | None:
         """Return the article in *row*, None if it has no text or no URL."""
-        story = self._stories.read(row, self._now) if row is not None else None
+        story = read_story(row, self._names, self._now) if row is not None else None
         if row is None or story is None:
             return None
         title = row.get(self._title)

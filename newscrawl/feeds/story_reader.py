@@ -17,44 +17,28 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-class StoryReader:
-    """Reads stories from items of any class that ItemAdapter supports.
+def read_story(item: Any, names: Mapping[str, str | None], now: datetime) -> Story | None:
+    """Return the story of *item*, of any class that ItemAdapter supports; None without text or URL.
 
-    *names* maps article fields to item fields (``NEWSCRAWL_FIELDS``); it does not apply to
-    :class:`~newscrawl.items.Article`.
+    *names* maps article fields to item fields (``NEWSCRAWL_FIELDS``), except those of an
+    :class:`~newscrawl.items.Article`. The time of the story is the date of publication, else the
+    time it was fetched, else *now*.
     """
+    adapter = None if isinstance(item, Article) else ItemAdapter(item)
 
-    def __init__(self, names: Mapping[str, str | None]) -> None:
-        self._names = names
+    def value(field: str) -> Any:
+        return adapter.get(names.get(field, field) or "") if adapter else getattr(item, field)
 
-    def name(self, item: Any, field: str) -> str:
-        """Return the name of the article field *field* in *item*, "" if it is disabled."""
-        return field if isinstance(item, Article) else self._names.get(field, field) or ""
-
-    def read(self, item: Any, now: datetime) -> Story | None:
-        """Return the story of *item*, None if it has no text or no URL.
-
-        Its time is the date of publication, else the time it was fetched, else *now*.
-        """
-        adapter = None if isinstance(item, Article) else ItemAdapter(item)
-
-        def value(field: str) -> Any:
-            return adapter.get(self.name(item, field)) if adapter else getattr(item, field)
-
-        text, url = value("body"), value("url")
-        if not (isinstance(text, str) and text.strip() and isinstance(url, str)):
-            return None
-        kept = kept_parameters(value("evidence"))
-        url = absolute_url(url, "", kept)
-        if url is None:
-            return None
-        when = instant(value("date")) or instant(value("fetched_at")) or now
-        return Story(
-            identity(url, value("canonical_url"), kept),
-            text,
-            when,
-            registered_domain(site_key(url)),
-        )
+    text, url = value("body"), value("url")
+    if not (isinstance(text, str) and text.strip() and isinstance(url, str)):
+        return None
+    kept = kept_parameters(value("evidence"))
+    url = absolute_url(url, "", kept)
+    if url is None:
+        return None
+    when = instant(value("date")) or instant(value("fetched_at")) or now
+    identified = identity(url, value("canonical_url"), kept)
+    return Story(identified, text, when, registered_domain(site_key(url)))
 
 
 def kept_parameters(evidence: Any) -> frozenset[str]:

@@ -16,7 +16,7 @@ from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain
 from newscrawl.crawl.frontier.shards import shard_path
 from newscrawl.defaults import setting
-from newscrawl.feeds.story_reader import StoryReader
+from newscrawl.feeds.story_reader import read_story
 from newscrawl.items import Article
 from newscrawl.pipeline_options import field_converters, neardup_options
 from newscrawl.pipelines.item_filler import ItemFiller
@@ -50,9 +50,8 @@ class NearDuplicatePipeline(Component):
             raise NotConfigured  # without a message, because disabled is the default of sitelist
         if not is_asyncio_available():
             raise NotConfigured("newscrawl requires Scrapy's default asyncio reactor")
-        names = setting(settings, "NEWSCRAWL_FIELDS")
-        self._stories = StoryReader(names)
-        self._filler = ItemFiller(names, field_converters(settings))
+        self._names = setting(settings, "NEWSCRAWL_FIELDS")
+        self._filler = ItemFiller(self._names, field_converters(settings))
         self._drop = setting(settings, "NEWSCRAWL_NEARDUP_DROP")
         index = setting(settings, "NEWSCRAWL_NEARDUP_INDEX")
         path = str(shard_path(crawler, index)) if index else None
@@ -70,7 +69,7 @@ class NearDuplicatePipeline(Component):
 
     async def process_item(self, item: Any) -> Any:
         """Return *item* with its cluster, or raise :class:`NearDuplicate`."""
-        story = self._stories.read(item, clock.now())
+        story = read_story(item, self._names, clock.now())
         if story is None:
             self._count("passed")
             return item

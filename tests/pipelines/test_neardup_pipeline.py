@@ -20,7 +20,7 @@ from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.feeds.story_reader import StoryReader
+from newscrawl.feeds.story_reader import read_story
 from newscrawl.items import instant
 from newscrawl.neardup import Index, NearDuplicateIndexError
 from newscrawl.neardup import index as index_module
@@ -213,15 +213,12 @@ def test_rejects_file_of_other_program(tmp_path: Path) -> None:
         process(article(WIRE[0]), NEWSCRAWL_NEARDUP_INDEX=str(path))
 
 
-READER = StoryReader({})
-
-
 def test_identifies_story_by_canonical_url() -> None:
     """Unless it is on another site or the front page."""
 
     def url(canonical: Any) -> str:
         item = {"url": "https://www.a.example/1?utm_source=x#top", "body": "text"}
-        story = READER.read(item | {"canonical_url": canonical}, NOW)
+        story = read_story(item | {"canonical_url": canonical}, {}, NOW)
         assert story is not None
         return story.url
 
@@ -238,7 +235,7 @@ def test_prefers_publication_to_fetching_time() -> None:
     item: dict[str, Any] = {"url": "https://a.example/1", "body": "text"}
     fetched = {"fetched_at": "2026-11-19T10:00:00+00:00"}
     days = [
-        READER.read(given, NOW)
+        read_story(given, {}, NOW)
         for given in (item, item | fetched, item | fetched | {"date": date(2026, 11, 18)})
     ]
     assert [day.when.day for day in days if day] == [20, 19, 18]

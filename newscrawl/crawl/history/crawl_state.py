@@ -23,7 +23,7 @@ from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import HOUR
 from newscrawl.crawl.history.conditional_requests import cache_time, validators
 from newscrawl.crawl.history.page_history import PageHistory
-from newscrawl.crawl.history.revisit_policy import REDUNDANT_CREDIT, due_at
+from newscrawl.crawl.history.revisit_policy import DAY, REDUNDANT_CREDIT, due_at
 from newscrawl.crawl.history.schema import SourceRow
 from newscrawl.defaults import setting
 
@@ -43,7 +43,6 @@ logger = logging.getLogger(__name__)
 
 # Seconds that two machines' clocks may differ.
 _CLOCK_TOLERANCE: Final = 60.0
-_DAY: Final = 24 * HOUR
 _NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
@@ -96,8 +95,8 @@ class CrawlState(schema.History):
         settings = crawler.settings
         self.pages = PageHistory(crawler)
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
-        self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * _DAY
-        self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * _DAY
+        self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
+        self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
         self._stats = crawler.stats
         crawler.signals.connect(self.pages.item_error, signals.item_error)
         crawler.signals.connect(self.pages.item_done, signals.item_scraped)

@@ -19,6 +19,7 @@ from newscrawl.crawl.history import schema
 from newscrawl.crawl.history.change_rates import ChangeRates
 from newscrawl.crawl.history.conditional_requests import validators
 from newscrawl.crawl.history.revisit_policy import (
+    DAY,
     LATE_VISIT,
     EmittedArticle,
     article_status,
@@ -40,11 +41,10 @@ if TYPE_CHECKING:
 
     Entry = dict[str, Any]
 
-_DAY: Final = 24 * 3600.0
 _MAX_RECENT: Final = 4096
 #: name in the memory of sites, and time for which it is kept in seconds
 _RATES: Final = "change_rates"
-_RATES_KEPT: Final = 180 * _DAY
+_RATES_KEPT: Final = 180 * DAY
 #: characters of a page that says that a story is gone, with status 200
 _MAX_SOFT_404: Final = 600
 #: words of a link, and the largest share of them on a page that is about something else
@@ -139,7 +139,7 @@ class PageHistory(schema.History):
         result.is_first_new = bool(entries) and entries[0]["key"] not in known
         now = clock.now().timestamp()
         if dates := [entry["timestamp"] for entry in entries if entry["timestamp"] is not None]:
-            result.recent = sum(now - _DAY < date <= now for date in dates)
+            result.recent = sum(now - DAY < date <= now for date in dates)
         for entry in entries:
             rows = known.get(entry["key"], [])
             page = next((row for row in rows if row.same_url), None)
@@ -174,7 +174,7 @@ class PageHistory(schema.History):
             result.signals.append((now, changed, now, page.key))
             result.due.append({**entry, "history": {**page.history, "signalled": 1}})
             return
-        if now - page.last_seen > _DAY or changed != page.changed:
+        if now - page.last_seen > DAY or changed != page.changed:
             result.seen.append((now, changed, page.key))
         if page.key == entry["key"] and self._is_due(page, now):
             result.due.append({**entry, "history": page.history})

@@ -31,7 +31,6 @@ class Downloader(ScrapyDownloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._by_domain = setting(crawler.settings, "NEWSCRAWL_POLITENESS_ENABLED")
-        self._domains: dict[str, str] = {}
         self._own: set[str] = set()
         #: keys of slots with a long delay
         self.slow: set[str] = set()
@@ -44,14 +43,8 @@ class Downloader(ScrapyDownloader):
         # A redirect to another domain inherits the slot of the original request.
         if given is not None and given not in self._own:
             return given
-        netloc = urlparse_cached(request).netloc
-        key = self._domains.get(netloc)
-        return self._remember(netloc, request) if key is None else key
-
-    def _remember(self, netloc: str, request: Request) -> str:
         host = urlparse_cached(request).hostname or ""
         key = host if host in self.per_slot_settings else registered_domain(site_key(request.url))
-        self._domains[netloc] = key
         self._own.add(key)
         return key
 
