@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -34,9 +35,6 @@ MAX_HEAD_LINES: Final = 1000
 
 _InflateError: Final = cast("type[Exception]", isal_zlib.error)  # of a wrong type in its stubs
 _CHUNK: Final = 64 * 2**10
-_MAX_REWINDS: Final = 8
-"""Number of times that a member is read again, after records of more than ``MAX_RECORD_SIZE`` whose
-length is wrong."""
 _MAX_READ: Final = 2**20
 """Bytes of a member that are kept after they were read."""
 _GZIP: Final = b"\x1f\x8b\x08"
@@ -121,6 +119,7 @@ def read_records(path: Path) -> Iterator[ArchiveRecord | Flaw]:
     with path.open("rb") as file:
         start = file.read(len(_WARC))
         if start == _WARC:
+            file.seek(0)
             yield from _read(_PlainFile(file))
         elif start.startswith(_GZIP) and not _at_end(file, next_member(file, 0)):
             for _, record in read_members(file):
@@ -179,13 +178,12 @@ def _read(content: _Content) -> Iterator[ArchiveRecord | Flaw]:
     """
     several = False
     while True:
-        position, offset = content.position, content.offset
+        offset = content.offset
         try:
-            record = _read_record(content, offset)
+            record = _read_record(content)
         except (_BadRecordError, MemoryError) as error:
             if not (several or content.is_whole_file()):
                 raise
-            content.rewind(position)
             content.skip_to_start()
             flaw = _flaw(error, offset)
             is_cut = flaw.reason == "cut" and not content.ahead(1)
@@ -197,18 +195,16 @@ def _read(content: _Content) -> Iterator[ArchiveRecord | Flaw]:
         yield record
 
 
-def _read_record(content: _Content, offset: int) -> ArchiveRecord | Flaw | None:
-    """Return the next record of *content*, None at its end."""
+def _read_record(content: _Content) -> ArchiveRecord | None:
+    """Return the next record of *content*, None at its end; after an error nothing is skipped."""
     headers, start = _read_headers(content)
     if not headers:
         return None
     url, length = _url(headers), int(headers["content-length"])
     end = start + length
     if length > MAX_RECORD_SIZE:
-        is_complete = content.skip_block(end)
-        start = end = 0
-    else:
-        is_complete = content.ahead(end) == end
+        raise _BadRecordError("too_large", url)
+    is_complete = content.ahead(end) == end
     ahead = content.ahead(end + len(_END) + 1)
     is_last = ahead <= end + len(_END)
     if is_last:
@@ -223,8 +219,6 @@ def _read_record(content: _Content, offset: int) -> ArchiveRecord | Flaw | None:
             raise _BadRecordError("cut" if is_cut else "damaged", url)
     block = content.part(start, end)
     content.skip(end + len(separator))
-    if length > MAX_RECORD_SIZE:
-        return Flaw("too_large", offset, url)
     return ArchiveRecord(headers.get("warc-type", ""), headers, block)
 
 
@@ -310,12 +304,16 @@ def _decode(line: bytes) -> str:
 
 
 def complete_length(path: Path) -> int:
-    """Return the length in bytes of the complete records at the start of a gzipped archive."""
+    """Return the length in bytes of the complete members at the start of a gzipped archive."""
     with path.open("rb") as file:
-        for offset, record in read_members(file):
-            if isinstance(record, Flaw) and record.reason != "too_large":
-                return offset
-        return file.seek(0, io.SEEK_END)
+        offset = 0
+        while not _at_end(file, offset):
+            member = _Member(file, offset)
+            member.skip(sys.maxsize)
+            if not member.is_intact():
+                break
+            offset = member.end()
+        return offset
 
 
 class _Content(ABC):
@@ -333,11 +331,6 @@ class _Content(ABC):
         self._failure: type[Exception] | None = None
 
     @property
-    def position(self) -> int:
-        """Number of bytes that were read."""
-        return self._dropped + self._place
-
-    @property
     @abstractmethod
     def offset(self) -> int:
         """Offset of the next record in the file, or of its gzip member."""
@@ -345,10 +338,6 @@ class _Content(ABC):
     @abstractmethod
     def is_whole_file(self) -> bool:
         """Return whether the file has no records after this content."""
-
-    @abstractmethod
-    def rewind(self, position: int) -> None:
-        """Read again from *position* on, if that is possible."""
 
     @abstractmethod
     def _more(self, size: int) -> bytes:
@@ -380,8 +369,8 @@ class _Content(ABC):
                 break
         return self.part(0, size)
 
-    def skip(self, size: int) -> bool:
-        """Skip *size* bytes; return False if there are fewer."""
+    def skip(self, size: int) -> None:
+        """Skip *size* bytes, fewer at the end."""
         while size and (part := self.ahead(min(size, _CHUNK))):
             self._place += part
             size -= part
@@ -389,12 +378,6 @@ class _Content(ABC):
                 del self._window[: self._place]
                 self._dropped += self._place
                 self._place = 0
-        return not size
-
-    def skip_block(self, size: int) -> bool:
-        """Skip *size* bytes, more than a record may have; return False if there are fewer."""
-        # Until then, nothing is dropped that a wrong length would make necessary again.
-        return self.ahead(MAX_RECORD_SIZE) == MAX_RECORD_SIZE and self.skip(size)
 
     def skip_to_start(self) -> None:
         """Skip to the next start of a record, at least a byte."""
@@ -418,39 +401,14 @@ class _PlainFile(_Content):
 
     incomplete = "cut"
 
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(file)
-        self._size = file.seek(0, io.SEEK_END)
-        file.seek(0)
-
-    offset = _Content.position
-
-    def skip(self, size: int) -> bool:
-        """Skip *size* bytes; return False if there are fewer."""
-        if self._place + size <= len(self._window):
-            return super().skip(size)
-        position = self.position + size
-        self._seek(min(position, self._size))
-        return position <= self._size
-
-    def skip_block(self, size: int) -> bool:
-        """Skip *size* bytes; return False if there are fewer."""
-        return self.skip(size)
+    @property
+    def offset(self) -> int:
+        """Number of bytes that were read."""
+        return self._dropped + self._place
 
     def is_whole_file(self) -> bool:
         """Return True."""
         return True
-
-    def rewind(self, position: int) -> None:
-        """Read again from *position* on."""
-        if position < self._dropped:
-            self._seek(position)
-        else:
-            self._place = position - self._dropped
-
-    def _seek(self, position: int) -> None:
-        super().__init__(self._file)
-        self._dropped = self._file.seek(position)
 
     def _more(self, size: int) -> bytes:
         data = self._file.read(size)
@@ -465,12 +423,8 @@ class _Member(_Content):
         super().__init__(file)
         self._offset = offset
         self._is_only = False if offset else None
-        self._rewinds = 0
-        self._start()
-
-    def _start(self) -> None:
         self._zlib = isal_zlib.decompressobj(isal_zlib.MAX_WBITS | 16)
-        self._file.seek(self._offset)
+        file.seek(offset)
 
     @property
     def offset(self) -> int:
@@ -484,16 +438,6 @@ class _Member(_Content):
             self._is_only = _at_end(self._file, next_member(self._file, 1))
             self._file.seek(position)
         return self._is_only
-
-    def rewind(self, position: int) -> None:
-        """Read again from *position* on; at most ``_MAX_REWINDS`` times if it was dropped."""
-        if position >= self._dropped:
-            self._place = position - self._dropped
-        elif self._rewinds < _MAX_REWINDS:
-            self._rewinds += 1
-            super().__init__(self._file)
-            self._start()
-            self.skip(position)
 
     def _more(self, size: int) -> bytes:
         if self._window:  # zlib copies its input at each step
@@ -512,6 +456,10 @@ class _Member(_Content):
                 break
         self._ended = True
         return b""
+
+    def is_intact(self) -> bool:
+        """Return whether all that was read is complete and undamaged."""
+        return self._failure is None
 
     def end(self) -> int:
         """Return the offset at which the member ends, after it was read."""

@@ -73,7 +73,7 @@ RECORDS: Final[dict[str, tuple[Callable[[], bytes], str]]] = {
     "two lengths": (_length("5\r\nContent-Length: 6"), "damaged"),
     "length below the block": (_length("5"), "damaged"),
     "length above the rest": (_length("60000000"), "damaged"),
-    "length above the limit": (_length("9" * 15), "damaged"),
+    "length above the limit": (_length("9" * 15), "too_large"),
     "no length": (lambda: record().replace(b"Content-Length", b"X"), "damaged"),
     "unknown version": (lambda: b"WARC/9" + record()[6:], "damaged"),
     "long header": (lambda: record(URL, b"X: " + _LONG + b"\r\n"), "too_large"),
