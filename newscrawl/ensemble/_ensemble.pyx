@@ -37,7 +37,7 @@ def _nodes(ensemble):
 def probabilities(ensemble, list columns not None, *, double max_log_odds):
     """See :func:`newscrawl.ensemble.ensemble.probabilities`.
 
-    There are no bounds checks: :func:`newscrawl.ensemble.model_file.check` has verified that every
+    There are no bounds checks: :func:`newscrawl.ensemble.ensemble.check` has verified that every
     path ends at a leaf, and the caller that there is a column per feature, all of equal length.
     """
     cdef Py_ssize_t tree, row, count = len(columns[0]), trees

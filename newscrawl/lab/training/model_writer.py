@@ -1,4 +1,4 @@
-"""Writer of model files (:mod:`newscrawl.ensemble.model_file`)."""
+"""Writer of model files (:mod:`newscrawl.ensemble.ensemble`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from newscrawl.ensemble.ensemble import Model
-from newscrawl.ensemble.model_file import DTYPES, FORMAT
+from newscrawl.ensemble.ensemble import DTYPES, FORMAT, Model
 from newscrawl.fields import cardoso
 
 if TYPE_CHECKING:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from newscrawl.ensemble.ensemble import TreeEnsemble
-from newscrawl.ensemble.model_file import check
+from newscrawl.ensemble.ensemble import TreeEnsemble, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from newscrawl.ensemble.model_file import Link
+    from newscrawl.ensemble.ensemble import Link
 
 
 class Tree(NamedTuple):
