@@ -63,7 +63,6 @@ _WINDOWS_1252 = "".join(
     bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256)
 )
 
-_EUROS = {"gb18030": b"\x80", "big5hkscs": b"\xa3\xe1"}
 _BINARY_SIGNATURES = (
     b"%PDF-", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"\x7fELF",
     b"OggS", b"ID3", b"7z\xbc\xaf", b"Rar!", b"\xd0\xcf\x11\xe0", b"wOFF", b"wOF2", b"BZh",
@@ -202,7 +201,7 @@ def _declared(data: bytes, charset: str | None) -> list[str]:
 
 def _strict(data: bytes, encoding: str) -> str | None:
     try:
-        return data.decode(encoding, "newscrawl.euro")
+        return data.decode(encoding)
     except UnicodeError:
         return None
 
@@ -212,15 +211,6 @@ def _decode(data: bytes, encoding: str) -> Decoded:
     if (text := _strict(data, encoding)) is not None:
         return Decoded(text.encode(errors="replace"), encoding, repaired=False)
     return Decoded(data.decode(encoding, errors).encode(errors="replace"), encoding, repaired=True)
-
-
-def _as_euro(error: UnicodeError) -> tuple[str, int]:
-    """Decode the euro signs of GBK and Big5, which Python's codecs do not have."""
-    if isinstance(error, UnicodeDecodeError):
-        sign = _EUROS.get(error.encoding.replace("-", ""), b"")
-        if sign and error.object.startswith(sign, error.start):
-            return "€", error.start + len(sign)
-    raise error
 
 
 def _windows_1252(data: bytes) -> str:
@@ -235,5 +225,4 @@ def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
     return _windows_1252(error.object[error.start : error.end]), error.end
 
 
-codecs.register_error("newscrawl.euro", _as_euro)
 codecs.register_error("newscrawl.windows-1252", _as_windows_1252)

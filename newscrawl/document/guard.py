@@ -39,47 +39,17 @@ _ANY_TOKEN = lazy_regex(_TOKEN.replace(b"%s", b""))
 _OPEN_TAG = lazy_regex(_TAG.replace(b"%s", b""))
 _ATTRIBUTE = lazy_regex(_ONE)
 
-# Sampling before the exact count: one stride in _EVERY is read.
-_STRIDE = 4096
-_EVERY = 4
-_MAX_EQUALS = 4096
-_DELIMITERS = b">\"{',"
-
 
 def drop_surplus_attributes(html: bytes) -> bytes | None:
     """Return *html* with at most :data:`MAX_ATTRIBUTES` attributes per tag; None if unchanged.
 
-    Linear time. A sample excludes tags with thousands of attributes on most pages; the exact count
-    follows only if it does not. A page crafted to pass is stopped by the workers' deadline.
+    Linear time.
     """
-    if not _is_suspicious(html) or _is_harmless(html):
+    harmless = _HARMLESS.match(html)
+    if harmless is not None and harmless.end() == len(html):
         return None
     shortened = _ANY_TOKEN.sub(_shorten, html)
     return None if len(shortened) == len(html) else shortened
-
-
-def _is_suspicious(html: bytes) -> bool:
-    """Return whether a sample of *html* allows for a tag with thousands of attributes.
-
-    Attributes with values need equals signs. A stride of attributes without values has white space
-    and no characters that end tags, quote values or occur in style sheets.
-    """
-    equals = 0
-    for start in range(0, len(html), _EVERY * _STRIDE):
-        stride = html[start : start + _STRIDE]
-        equals += stride.count(b"=")
-        if equals * _EVERY > _MAX_EQUALS:
-            return True
-        within = start + _STRIDE < len(html) and b" " in stride
-        if within and all(delimiter not in stride for delimiter in _DELIMITERS):
-            return True
-    return False
-
-
-def _is_harmless(html: bytes) -> bool:
-    """Return whether no tag of *html* has more than :data:`_MAX_HARMLESS` attributes."""
-    match = _HARMLESS.match(html)
-    return match is not None and match.end() == len(html)
 
 
 def _shorten(token: re.Match[bytes]) -> bytes:
