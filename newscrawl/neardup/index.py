@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from newscrawl.near_duplicate_options import Options
@@ -56,6 +56,13 @@ MAX_MEMBERS: Final = 100
 
 Fewer than :data:`MAX_COMPARED`, so that the story was compared with all that share enough hashes.
 """
+
+
+class ReplacedStory(NamedTuple):
+    """The story that was at the URL of a new one."""
+
+    record: StoryRecord
+    verdict: Verdict
 
 
 class LookupResult(NamedTuple):
@@ -143,16 +150,18 @@ class Index:
             return self._stories.verdict(known[0])
         replaced = None
         if known is not None:
-            replaced = self._stories.record(known[0]), self._stories.verdict(known[0])
-            self._remove(replaced[0])
+            replaced = ReplacedStory(
+                self._stories.record(known[0]), self._stories.verdict(known[0])
+            )
+            self._remove(replaced.record)
         number = self._newest = self._newest + 1
         record = StoryRecord(
             id=number,
             url=story.url,
             at=story.timestamp,
             site=self._stories.site(story.site),
-            lineage=replaced[0].lineage if replaced else number,
-            cluster=replaced[0].cluster if replaced else 0,
+            lineage=replaced.record.lineage if replaced else number,
+            cluster=replaced.record.cluster if replaced else 0,
             is_digest=False,
             sketch=sketch(story.text, self.options),
         )
@@ -205,7 +214,8 @@ class Index:
         ]
         record = record._replace(lineage=min([record.lineage, *(it.lineage for it in versions)]))
         self._boilerplate.learn(record, record.sketch.without(boilerplate).hashes)
-        near = self._near_duplicates(record, records)
+        matches = {number: self._match(record, other) for number, other in records.items()}
+        near = {number: found for number, found in matches.items() if found}
         near |= {it.id: compare(record.sketch, it.sketch) for it in versions}
         record = record._replace(is_digest=self._is_digest(record, near, records))
         near = {
@@ -218,10 +228,7 @@ class Index:
         return LookupResult(record, version, near, records)
 
     def _is_digest(
-        self,
-        record: StoryRecord,
-        near: dict[int, Similarity],
-        records: dict[int, StoryRecord],
+        self, record: StoryRecord, near: dict[int, Similarity], records: dict[int, StoryRecord]
     ) -> bool:
         """Return whether the near-duplicates of a new story are unrelated parts of it."""
         parts: dict[int, Sketch] = {}
@@ -244,12 +251,6 @@ class Index:
             if number != whole.id
         )
 
-    def _near_duplicates(
-        self, record: StoryRecord, records: dict[int, StoryRecord]
-    ) -> dict[int, Similarity]:
-        matches = {number: self._match(record, other) for number, other in records.items()}
-        return {number: found for number, found in matches.items() if found}
-
     def _match(self, left: StoryRecord, right: StoryRecord) -> Similarity | None:
         """Return the similarity of two near-duplicates, or None for other pairs."""
         options = self.options
@@ -265,12 +266,9 @@ class Index:
         return record.sketch.without(self._boilerplate.hashes(record.site))
 
     def _assign_cluster(
-        self, found: LookupResult, replaced: tuple[StoryRecord, Verdict] | None
+        self, found: LookupResult, replaced: ReplacedStory | None
     ) -> tuple[Verdict, int]:
-        """Return the verdict and the cluster of a new story, which may be created or merged.
-
-        *replaced*: the story that was at its URL before, and its verdict.
-        """
+        """Return the verdict and the cluster of a new story, which may be created or merged."""
         stories, record = self._stories, found.record
         clusters: dict[int, dict[int, float]] = defaultdict(dict)
         for number, similarity in found.near.items():
@@ -284,7 +282,7 @@ class Index:
             partial(self._is_related, records),
             self.options,
         )
-        joined = new_story.joined(own=replaced[0].cluster if replaced else found.version)
+        joined = new_story.joined(own=replaced.record.cluster if replaced else found.version)
         if not joined:
             name = self._new_name(record.url)
             verdict = Verdict(name, size=1, is_first=True, similarity=None, near_duplicates=())
@@ -301,7 +299,8 @@ class Index:
             for number, similarity in found.near.items()
             if found.records[number].cluster in joined
         )
-        is_first = replaced is not None and replaced[1].is_first and replaced[1].cluster == name
+        earlier = replaced.verdict if replaced else None
+        is_first = earlier is not None and earlier.is_first and earlier.cluster == name
         urls = tuple(found.records[number].url for _, number in near[:MAX_LISTED])
         nearest = round(-near[0][0], 4) if near else None
         return Verdict(name, size, is_first, nearest, urls, merged), cluster
@@ -311,10 +310,8 @@ class Index:
         name = digest(url, 8).hex()
         if not self._stories.is_taken(name):
             return name
-        count = 2
-        while self._stories.is_taken(f"{name}-{count}"):
-            count += 1
-        return f"{name}-{count}"
+        names = (f"{name}-{number}" for number in count(2))
+        return next(name for name in names if not self._stories.is_taken(name))
 
     def _members(self, found: LookupResult, cluster: int) -> list[int]:
         """Return the stories of a cluster that the new story was compared with."""

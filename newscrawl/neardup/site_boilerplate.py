@@ -45,37 +45,24 @@ class RecentPages(dict[int, RecentPage]):
         if len(self) > MAX_PAGES:
             del self[next(iter(self))]
 
-    def holders(self, hashes: NDArray[np.uint32], lineage: int) -> Holders:
-        """Return the pages of other lineages that contain some of *hashes*."""
-        pairs = [
-            (position, story)
+    def shared(
+        self, hashes: NDArray[np.uint32], lineage: int, options: Options
+    ) -> tuple[NDArray[np.uint32], list[int]]:
+        """Return those of *hashes* that are boilerplate, and the stories that share enough of them.
+
+        *hashes* are those of a new page. Pages of its *lineage* do not count, those of another once.
+        """
+        holders = [
+            (position, story, page.lineage)
             for story, page in self.items()
             if page.lineage != lineage and page.hashes.size
             for position in np.flatnonzero(is_among(hashes, page.hashes)).tolist()
         ]
-        return Holders(hashes, pairs, {story: page.lineage for story, page in self.items()})
-
-
-class Holders(NamedTuple):
-    """Pages of a site that contain some of the hashes of a new page."""
-
-    hashes: NDArray[np.uint32]
-    #: position of a hash in ``hashes``, and a story that contains it
-    pairs: list[tuple[int, int]]
-    #: story -> lineage
-    lineages: dict[int, int]
-
-    def repeated(self, min_lineages: int) -> NDArray[np.uint32]:
-        """Return the hashes on pages of at least *min_lineages* lineages, with the new page's."""
-        lineages = {(position, self.lineages[story]) for position, story in self.pairs}
-        counts = Counter(position for position, _ in lineages)
-        positions = sorted(p for p, count in counts.items() if count >= min_lineages - 1)
-        return self.hashes[positions]
-
-    def sharing(self, min_hashes: int) -> list[int]:
-        """Return the stories that contain at least *min_hashes* of the hashes."""
-        counts = Counter(story for _, story in self.pairs)
-        return sorted(story for story, count in counts.items() if count >= min_hashes)
+        lineages = Counter(position for position, _ in {(it[0], it[2]) for it in holders})
+        repeated = sorted(p for p, count in lineages.items() if count >= options.site_pages - 1)
+        stories = Counter(story for _, story, _ in holders)
+        sharing = [story for story, count in stories.items() if count >= options.min_shared]
+        return hashes[repeated], sharing
 
 
 class SiteBoilerplate:
@@ -106,9 +93,8 @@ class SiteBoilerplate:
         if not self._options.site_pages:
             return
         pages = self._recent_pages(record.site)
-        holders = pages.holders(hashes, record.lineage)
-        self._add(record, holders.repeated(self._options.site_pages))
-        sharing = holders.sharing(self._options.min_shared)
+        repeated, sharing = pages.shared(hashes, record.lineage, self._options)
+        self._add(record, repeated)
         if sharing:
             self._add(record, self._frame_hashes(record, sharing))
         pages.add(record.id, record.lineage, hashes)

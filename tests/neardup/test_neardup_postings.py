@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from newscrawl.near_duplicate_options import Options
 from newscrawl.neardup import postings
 from newscrawl.neardup.database import FILE
 from newscrawl.neardup.postings import BloomFilter, InvertedIndex, RecentPostings, posted_keys
@@ -153,40 +154,25 @@ def test_recent_postings_are_found_until_removed():
 @given(
     pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=3 * MAX_PAGES),
     new=HASHES,
-    least=st.integers(1, 4),
-)
-@settings(max_examples=60)
-def test_repeated_hashes_are_on_enough_recent_pages(
-    pages: list[tuple[list[int], int]], new: list[int], least: int
-):
-    """Versions of one story count once."""
-    site = RecentPages()
-    for number, (hashes, lineage) in enumerate(pages):
-        site.add(number, lineage, array(hashes))
-    holders = {
-        value: {lineage for hashes, lineage in pages[-MAX_PAGES:] if value in hashes}
-        for value in new
-    }
-    expected = [v for v in sorted(new) if holders[v] and len(holders[v] | {9}) >= least]
-    assert site.holders(array(new), 9).repeated(least).tolist() == expected
-
-
-@given(
-    pages=st.lists(st.tuples(HASHES, st.integers(0, 3)), max_size=2 * MAX_PAGES),
-    new=HASHES,
     lineage=st.integers(0, 4),
     least=st.integers(1, 4),
 )
 @settings(max_examples=60)
-def test_sharing_pages_have_enough_hashes_and_another_lineage(
+def test_recent_pages_of_other_lineages_share_hashes(
     pages: list[tuple[list[int], int]], new: list[int], lineage: int, least: int
 ):
+    """Versions of one story count once."""
     site = RecentPages()
     for number, (hashes, own) in enumerate(pages):
         site.add(number, own, array(hashes))
-    expected = [
-        number
-        for number, (hashes, own) in list(enumerate(pages))[-MAX_PAGES:]
-        if own != lineage and len(set(new) & set(hashes)) >= least
+    others = [it for it in list(enumerate(pages))[-MAX_PAGES:] if it[1][1] != lineage]
+    holders = {value: {own for _, (hashes, own) in others if value in hashes} for value in new}
+    repeated, sharing = site.shared(
+        array(new), lineage, Options(site_pages=least, min_shared=least)
+    )
+    assert repeated.tolist() == [
+        value for value in sorted(new) if holders[value] and len(holders[value]) >= least - 1
     ]
-    assert site.holders(array(new), lineage).sharing(least) == expected
+    assert sorted(sharing) == [
+        number for number, (hashes, _) in others if len(set(new) & set(hashes)) >= least
+    ]
