@@ -40,14 +40,13 @@ from newscrawl.document.rows import (
     TEXT,
     TRAILING,
     WIDGET,
+    Rows,
 )
 from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
-
-    from newscrawl.document.rows import Rows
 
 __all__ = [
     "COMPILED",
@@ -120,11 +119,8 @@ class DocumentError(ValueError):
     """The input is not an HTML page: empty, binary or too large."""
 
 
-class Document:
-    """A parsed page, created by :func:`parse_document`.
-
-    Lists have one entry per row, prefix sums one more.
-    """
+class Document(Rows):
+    """A parsed page, created by :func:`parse_document`: its columns and, on demand, its tree."""
 
     def __init__(
         self,
@@ -136,6 +132,8 @@ class Document:
         source: bytes = b"",
     ) -> None:
         """*root* is the tree that *columns* are of; if None, it is parsed from *source* on demand."""
+        for name in Rows.__slots__:
+            setattr(self, name, getattr(columns, name))
         self._root = root
         self._is_of_tree = root is not None
         #: bytes of the page in UTF-8, after repairs
@@ -144,39 +142,6 @@ class Document:
         self.encoding = encoding
         #: ``attributes_dropped``, ``depth_exceeded``, ``encoding_repaired``, ``truncated``
         self.flags = flags
-        #: tag of an element, :data:`TEXT` for a text node
-        self.tag = columns.tag
-        #: row of the parent, -1 for the root
-        self.parent = columns.parent
-        #: row after the last row of the subtree
-        self.end = columns.end
-        #: distance from the root
-        self.depth = columns.depth
-        #: stripped text of a text node, "" for an element
-        self.text = columns.text
-        #: 0, or the reason why the text is hidden: SCRIPT, WIDGET, INVISIBLE, HEAD
-        self.hidden = columns.hidden
-        #: white space that :attr:`text` lacks, see :class:`~newscrawl.document.rows.Rows`
-        self.space = columns.space
-        #: name -> row -> value of ``class``, ``id``, ``itemtype``, ``role`` and ``href``
-        self.attributes = columns.attributes
-        #: weighted characters (:func:`~newscrawl.text.weighted_length`) of shown text before a row
-        self.chars_before = columns.chars_before
-        #: the same, of text inside ``a`` elements
-        self.link_chars_before = columns.link_chars_before
-        #: row -> attributes of images, frames, players and their sources, unless left out
-        self.media = columns.media
-        #: elements with metadata, in document order
-        self.statements = columns.statements
-        #: rows of all text nodes
-        self.text_rows = columns.text_rows
-        #: rows of the text nodes that are not hidden
-        self.shown_rows = columns.shown_rows
-        #: rows of short text nodes with a digit
-        self.number_rows = columns.number_rows
-        #: rows of the text nodes of at most :data:`MAX_LABEL` characters, hidden ones included
-        self.label_rows = columns.label_rows
-        self._rows_by_tag = columns.by_tag
 
     def __len__(self) -> int:
         return len(self.tag)
@@ -295,7 +260,7 @@ class Document:
 
     def rows_of(self, tag: str) -> Sequence[int]:
         """Return the rows of the elements with *tag*, in document order."""
-        return self._rows_by_tag.get(tag, ())
+        return self.by_tag.get(tag, ())
 
     def rows_named(self, parts: Iterable[str]) -> list[int]:
         """Return the rows whose class, id or item type contains one of *parts*, in lower case."""

@@ -95,15 +95,21 @@ class Statement(NamedTuple):
         return self.attributes.get(name, default)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Rows:
-    """Columns of a page, one entry per row; see :class:`~newscrawl.document.document.Document`."""
+    """Columns of a page; lists have one entry per row, prefix sums one more."""
 
+    #: tag of an element, :data:`TEXT` for a text node
     tag: list[str] = field(default_factory=list)
+    #: row of the parent, -1 for the root
     parent: list[int] = field(default_factory=list)
+    #: row after the last row of the subtree
     end: list[int] = field(default_factory=list)
+    #: distance from the root
     depth: list[int] = field(default_factory=list)
+    #: stripped text of a text node, "" for an element
     text: list[str] = field(default_factory=list)
+    #: 0, or the reason why the text is hidden: SCRIPT, WIDGET, INVISIBLE, HEAD
     hidden: bytearray = field(default_factory=bytearray)
     #: white space that ``text`` lacks. Text node: it starts (:data:`LEADING`) or ends
     #: (:data:`TRAILING`) with white space. Element: the text before its first child, or the text
@@ -115,17 +121,18 @@ class Rows:
     shown_rows: list[int] = field(default_factory=list)
     #: rows of text nodes of at most :data:`MAX_SHORT_TEXT` characters with a digit
     number_rows: list[int] = field(default_factory=list)
-    #: rows of text nodes of at most :data:`MAX_LABEL` characters
+    #: rows of text nodes of at most :data:`MAX_LABEL` characters, hidden ones included
     label_rows: list[int] = field(default_factory=list)
-    #: prefix sums over the rows, with one more entry
+    #: weighted characters (:func:`~newscrawl.text.weighted_length`) of shown text before a row
     chars_before: list[float] = field(default_factory=list)
+    #: the same, of text inside ``a`` elements
     link_chars_before: list[float] = field(default_factory=list)
     #: elements of :data:`METADATA_TAGS` or with an ``itemprop``, and images in figures, in document
     #: order
     statements: list[Statement] = field(default_factory=list)
     #: tag -> rows of the elements
     by_tag: dict[str, list[int]] = field(default_factory=dict)
-    #: row -> attributes of :data:`MEDIA_TAGS`
+    #: row -> attributes of :data:`MEDIA_TAGS`, unless left out
     media: dict[int, dict[str, str]] = field(default_factory=dict)
     #: name -> row -> value of :data:`KEPT_ATTRIBUTES`
     attributes: dict[str, dict[int, str]] = field(
