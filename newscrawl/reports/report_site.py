@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.reports.crawl_records import SiteRecord, as_time, mean
 from newscrawl.reports.drift import FALSE_ALARM_RATE
@@ -195,11 +194,9 @@ def _crawl_plots(crawls: Sequence[CrawlRecord]) -> list[Plot]:
     records = [list(crawl.sites.values()) for crawl in crawls]
     numbers = [float(sum(one.article_count for one in found)) for found in records]
     scores = [mean(s for one in found for s in _confidences(one.articles)) for found in records]
-    last = [score for one in records[-1] for score in _confidences(one.articles)]
     plots = (
         line_plot("Articles", dates, numbers, _integer),
         line_plot("Mean confidence in the body", dates, scores, "{:.2f}".format, highest=1.0),
-        histogram("Articles of this crawl by confidence", last),
     )
     return [plot for plot in plots if plot is not None]
 
@@ -286,30 +283,24 @@ def _dropped(pages: Iterable[DroppedPage]) -> list[dict[str, Any]]:
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44.0, 312.0, 10.0, 125.0
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A point of a line, or the left upper corner of a bar."""
+class Point(NamedTuple):
+    """A point of a line."""
 
     x: float
     y: float
     label: str
-    width: float = 0.0
-    height: float = 0.0
 
 
-@dataclass(slots=True)
-class Plot:
-    """A plot; its texts are labels of the axes."""
+class Plot(NamedTuple):
+    """A line plot; its texts are labels of the axes."""
 
     title: str
     #: description for screen readers
     label: str
     top: str
-    bottom: str
     first: str
     last: str
-    points: list[Point] = field(default_factory=list)
-    bars: list[Point] = field(default_factory=list)
+    points: list[Point]
 
 
 def line_plot(
@@ -327,37 +318,13 @@ def line_plot(
     top = highest or max(known) or 1.0
     step = (_RIGHT - _LEFT - 16) / max(1, len(values) - 1)
     points = [
-        Point(round(_LEFT + 8 + place * step, 1), _height(value, top), f"{date}: {show(value)}")
+        Point(
+            round(_LEFT + 8 + place * step, 1),
+            round(_BOTTOM - (_BOTTOM - _TOP) * min(1.0, value / top), 1),
+            f"{date}: {show(value)}",
+        )
         for place, (date, value) in enumerate(zip(dates, values, strict=True))
         if value is not None
     ]
     label = f"{title} by crawl: {', '.join(point.label for point in points[-12:])}"
-    return Plot(title, label, show(top), "0", dates[0], dates[-1], points)
-
-
-def histogram(title: str, values: Sequence[float]) -> Plot | None:
-    """Return the histogram of *values* in 0..1; None without values."""
-    if not values:
-        return None
-    bins = 20
-    counts = [0] * bins
-    for value in values:
-        counts[min(bins - 1, int(value * bins))] += 1
-    width, top = (_RIGHT - _LEFT) / bins, max(counts)
-    bars = [
-        Point(
-            round(_LEFT + place * width + 1, 1),
-            _height(count, top),
-            f"{place / bins:.2f} to {(place + 1) / bins:.2f}: {count}",
-            round(width - 2, 1),
-            round(_BOTTOM - _height(count, top), 1),
-        )
-        for place, count in enumerate(counts)
-        if count
-    ]
-    label = f"{title}: {', '.join(bar.label for bar in bars)}"
-    return Plot(title, label, str(top), "0", "0", "1", bars=bars)
-
-
-def _height(value: float, top: float) -> float:
-    return round(_BOTTOM - (_BOTTOM - _TOP) * min(1.0, value / top), 1)
+    return Plot(title, label, show(top), dates[0], dates[-1], points)

@@ -79,7 +79,7 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
         assert low_contrasts(page) == []
         assert overflow(page) == 0
         plots = page.get_by_role("img")
-        assert plots.count() == (3 if name == "index" else 5)
+        assert plots.count() == (2 if name == "index" else 5)
         for plot in plots.all():
             box = plot.bounding_box()
             assert box is not None
