@@ -13,7 +13,7 @@ import lxml.html
 
 from newscrawl.body.nce import nce
 from newscrawl.css import Sheet, SheetStore, Stylesheets
-from newscrawl.css.style import forget_stacks
+from newscrawl.css.style import stacks
 from newscrawl.document.document import Document, parse_document
 
 if TYPE_CHECKING:
@@ -140,5 +140,5 @@ def forget() -> None:
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()
-    forget_stacks()
+    stacks.clear()
     Stylesheets(parse_document(b"<p>x"))

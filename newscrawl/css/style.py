@@ -130,25 +130,16 @@ _DEFAULT, _AUTHOR, _STYLE, _IMPORTANT, _IMPORTANT_STYLE = range(5)
 class _Entry:
     """A selector in the sheets of a page, compiled when it is first needed."""
 
-    __slots__ = ("blocks", "compiled", "number", "sheet", "text")
+    __slots__ = ("blocks", "compiled", "declarations", "place", "text")
 
-    def __init__(self, text: str, sheet: _IndexedSheet, number: int) -> None:
+    def __init__(self, text: str, declarations: str, place: tuple[int, int]) -> None:
         self.text: str | None = text
-        self.sheet = sheet
-        self.number = number
+        self.declarations = declarations
+        #: number of the sheet in the cascade, 0 for the default style sheet, and of the rule
+        self.place = place
         self.compiled: Selector | None = None
         #: declarations with their cascade key
         self.blocks: list[tuple[tuple[Any, ...], Values]] | None = None
-
-
-class _IndexedSheet:
-    """A use of a sheet on a page: its rules by name, and its place in the cascade."""
-
-    def __init__(self, sheet: Sheet, number: int) -> None:
-        self.sheet = sheet
-        #: position in the cascade, 0 for the default style sheet
-        self.number = number
-        self.index = sheet_index(sheet)
 
 
 def sheet_index(sheet: Sheet) -> dict[str, list[tuple[str, int]]]:
@@ -170,7 +161,7 @@ class SheetStack:
     """The sheets of a page in cascade order, with the elements that pages with them share."""
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
-        self._sheets = [_IndexedSheet(s, n) for n, s in enumerate((_default_sheet(), *sheets))]
+        self._sheets = (_default_sheet(), *sheets)
         self._buckets: dict[str, dict[str, list[_Entry]]] = {}
         self._rule_count = sum(len(sheet.rules) for sheet in sheets)
         #: characters in which variables may still be substituted on the current page
@@ -204,22 +195,20 @@ class SheetStack:
     def _bucket(self, name: str) -> dict[str, list[_Entry]]:
         """Return the selectors whose subject has *name*, by another name that they require."""
         bucket: dict[str, list[_Entry]] = {}
-        for sheet in self._sheets:
-            for text, number in sheet.index.get(name, ()):
-                required = required_ancestor(text)
-                bucket.setdefault(required, []).append(_Entry(text, sheet, number))
+        for place, sheet in enumerate(self._sheets):
+            for text, number in sheet_index(sheet).get(name, ()):
+                entry = _Entry(text, sheet.rules[number][1], (place, number))
+                bucket.setdefault(required_ancestor(text), []).append(entry)
         return bucket
 
     def blocks(self, entry: _Entry) -> list[tuple[tuple[Any, ...], Values]]:
         """Return the declarations of a rule that matches, with their keys in the cascade."""
         if entry.blocks is None:
-            sheet, number = entry.sheet, entry.number
-            normal, important = parse_block(parse_declarations(sheet.sheet.rules[number][1]))
-            specificity = entry.compiled.specificity if entry.compiled else ()
-            place = specificity, sheet.number, number
+            normal, important = parse_block(parse_declarations(entry.declarations))
+            place = entry.compiled.specificity if entry.compiled else (), *entry.place
             entry.blocks = []
             if normal:
-                origin = _AUTHOR if sheet.number else _DEFAULT
+                origin = _AUTHOR if entry.place[0] else _DEFAULT
                 entry.blocks.append(((origin, *place), normal))
             if important:
                 entry.blocks.append(((_IMPORTANT, *place), important))
@@ -283,7 +272,7 @@ class Stylesheets:
         self._document = document
         self._tree = StyleTree(document)
         found, self.missing = collect_sheets(document.root, sheets or {}, base_url, store)
-        self._stack = _stacks.get(found)
+        self._stack = stacks.get(found)
         #: whether matching exceeded its limit; then only the default style sheet matches
         self.exhausted = False
         self._stack.budget[0] = MAX_SUBSTITUTED
@@ -340,7 +329,7 @@ class Stylesheets:
 
     def _give_up(self) -> None:
         """Match only the default style sheet from now on."""
-        _stacks.remove(self._stack)
+        stacks.remove(self._stack)
         self.exhausted = True
         self._stack = SheetStack(())
         self._elements = {-1: self._stack.root}
@@ -402,7 +391,7 @@ class Stylesheets:
         own = {name: text for name, text in values.items() if name[0] == "-"}
         if own:
             variables = Variables(own, variables, self._stack.budget)  # type: ignore[arg-type]
-        style = _Computation(values, parent.style, variables, self._root_size).style()
+        style = _computed_style(values, parent.style, variables, self._root_size)
         return _Element(matched.all_names, style, variables)
 
 
@@ -415,55 +404,36 @@ def _own_declarations(style: str | None) -> list[tuple[tuple[Any, ...], Values]]
     return [((_STYLE, *place), normal), ((_IMPORTANT_STYLE, *place), important)]
 
 
-class _Computation:
-    """Computation of the style of one element from its cascaded values."""
+def _computed_style(
+    values: Mapping[str, Value | str], parent: ComputedStyle, variables: Variables, root_size: float
+) -> ComputedStyle:
+    """Return the style of an element with these cascaded *values*."""
+    changed = {
+        field: _computed(name, values[name], getattr(parent, field), variables, root_size)
+        for name, field in _FIELDS.items()
+        if name in values
+    }
+    if parent.display_none:
+        changed["display_none"] = True
+    return replace(parent, **changed) if changed else parent
 
-    def __init__(
-        self,
-        values: Mapping[str, Value | str],
-        parent: ComputedStyle,
-        variables: Variables,
-        root_size: float,
-    ) -> None:
-        self._values = values
-        self._parent = parent
-        self._variables = variables
-        self._root_size = root_size
 
-    def style(self) -> ComputedStyle:
-        """Return the computed style."""
-        parent = self._parent
-        changed = {
-            field: self._computed(name, field)
-            for name, field in _FIELDS.items()
-            if name in self._values
-        }
-        if parent.display_none:
-            changed["display_none"] = True
-        return replace(parent, **changed) if changed else parent
-
-    def _computed(self, name: str, field: str) -> Any:
-        """Return the computed value of a declared property."""
-        value: Any = self._values[name]
-        if isinstance(value, Pending):
-            value = self._substituted(name, value)
-        inherited = getattr(self._parent, field)
-        if isinstance(value, Wide):
-            is_inherited = name != "display" and value.keyword != "initial"
-            keeps = is_inherited or value.keyword == "inherit"
-            return inherited if keeps else getattr(INITIAL_STYLE, field)
-        if isinstance(value, FontSize):
-            return value.pixels(inherited, self._root_size)
-        if name == "font-weight" and isinstance(value, str):
-            return relative_weight(value, inherited)
-        return inherited if value == "currentcolor" else value
-
-    def _substituted(self, name: str, pending: Pending) -> Value:
-        """Return the value with variables substituted; unset if it is invalid then."""
-        text = self._variables.substitute(pending.text)
-        found = dict(parse_value(pending.name, text)) if text else {}
-        value = found.get(name, Wide("unset"))
-        return Wide("unset") if isinstance(value, Pending) else value
+def _computed(name: str, value: Any, inherited: Any, variables: Variables, root_size: float) -> Any:
+    """Return the computed value of a declared property."""
+    if isinstance(value, Pending):  # unset if it is invalid with its variables substituted
+        text = variables.substitute(value.text)
+        value = dict(parse_value(value.name, text) if text else ()).get(name)
+        if value is None or isinstance(value, Pending):
+            value = Wide("unset")
+    if isinstance(value, Wide):
+        is_inherited = name != "display" and value.keyword != "initial"
+        keeps = is_inherited or value.keyword == "inherit"
+        return inherited if keeps else getattr(INITIAL_STYLE, _FIELDS[name])
+    if isinstance(value, FontSize):
+        return value.pixels(inherited, root_size)
+    if name == "font-weight" and isinstance(value, str):
+        return relative_weight(value, inherited)
+    return inherited if value == "currentcolor" else value
 
 
 class _StackCache(threading.local):
@@ -493,9 +463,4 @@ class _StackCache(threading.local):
             del self._stacks[key]
 
 
-_stacks = _StackCache()
-
-
-def forget_stacks() -> None:
-    """Forget the sheets of former pages, as in a new process."""
-    _stacks.clear()
+stacks = _StackCache()

@@ -227,7 +227,7 @@ def test_pages_with_the_same_sheets_share_elements():
 def test_stack_cache_is_bounded():
     for number in range(3 * MAX_CACHED_STACKS):
         style_of(f"p {{ color: #{number:06} }}")
-    assert len(style._stacks._stacks) <= MAX_CACHED_STACKS + 1
+    assert len(style.stacks._stacks) <= MAX_CACHED_STACKS + 1
 
 
 def test_beyond_the_limit_only_the_default_sheet_applies(monkeypatch: pytest.MonkeyPatch):
