@@ -113,7 +113,7 @@ def _css(data: bytes) -> Any:
     sheet = parse_sheet(decode_sheet(data, None))
     url = "https://news.example/a.css"
     article = extract(STYLED_TEXT, URL, fetched_at=FETCHED_AT, stylesheets={url: sheet})
-    return [sheet.to_plain(), article.to_dict()]
+    return [sheet.rules, sheet.imports, article.to_dict()]
 
 
 def _warc(data: bytes) -> Any:

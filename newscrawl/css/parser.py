@@ -12,16 +12,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from w3lib.encoding import read_bom
 
 from newscrawl.css.media import media_applies
 from newscrawl.document.encoding import whatwg_codec
 from newscrawl.patterns import lazy_regex
-
-FORMAT = 5
-"""Version of :meth:`Sheet.to_plain`; sheets stored in another version are parsed again."""
 
 SPACE = " \t\n\r\f"
 """White space of CSS."""
@@ -118,18 +115,6 @@ class Sheet:
         if is_import and (url := parse_import(unmask(condition))) is not None:
             self.imports.append(url)
         return False
-
-    def to_plain(self) -> list[Any]:
-        """Return the sheet as lists and strings, for JSON."""
-        return [FORMAT, self.rules, self.imports]
-
-    @classmethod
-    def from_plain(cls, plain: list[Any]) -> Sheet:
-        """Return the sheet from the result of :meth:`to_plain`; ValueError for another version."""
-        if not plain or plain[0] != FORMAT:
-            raise ValueError(f"not a style sheet of format {FORMAT}")
-        _, rules, imports = plain
-        return cls([(selectors, block) for selectors, block in rules], imports)
 
 
 def _without_blocks(declarations: str) -> str:

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Final
 
 from newscrawl import clock
-from newscrawl.css.parser import FORMAT, Sheet, parse_sheet
+from newscrawl.css.parser import Sheet, parse_sheet
 
 logger = logging.getLogger(__name__)
+
+FORMAT: Final = 5
+"""Version of the files; sheets of another version are parsed again."""
 
 MAX_FOLDER_BYTES: Final = 256 * 2**20
 """Default size limit of the folder, in bytes."""
@@ -29,9 +32,6 @@ MAX_MEMORY_CHARACTERS: Final = 32 * 2**20
 
 MIN_STORED_LENGTH: Final = 4096
 """Minimum length of a stored sheet; a shorter one is parsed as fast as it is read."""
-
-_TOUCH_INTERVAL: Final = 3600
-"""Seconds between two records of the use of a file."""
 
 _SLACK: Final = 0.05
 """Share of the limit that a process writes between two looks at the size of the folder."""
@@ -124,16 +124,15 @@ class _SheetFolder:
         """Return the sheet of *key*, None if it is not in the folder, and record its use."""
         file, now = self._file(key), clock.now().timestamp()
         try:
-            sheet = Sheet.from_plain(json.loads(file.read_bytes()))
-            if now - file.stat().st_mtime > _TOUCH_INTERVAL:
-                os.utime(file, (now, now))
+            rules, imports = json.loads(file.read_bytes())
+            os.utime(file, (now, now))
+            return Sheet([(selectors, block) for selectors, block in rules], imports)
         except (OSError, TypeError, ValueError):
             return None
-        return sheet
 
     def write(self, key: str, sheet: Sheet) -> None:
         """Store a sheet and evict the least recently used ones above the limit."""
-        data = json.dumps(sheet.to_plain(), separators=(",", ":")).encode()
+        data = json.dumps([sheet.rules, sheet.imports], separators=(",", ":")).encode()
         if self._failed or len(data) > self._size / 2:
             return
         file, now = self._file(key), clock.now().timestamp()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newscrawl.css import Sheet, parse_sheet, parser
+from newscrawl.css import parse_sheet, parser
 from newscrawl.css.parser import Declaration, parse_declarations
 from tests.helpers.operations import growth
 
@@ -79,13 +79,6 @@ def test_finds_imports(css: str, urls: list[str]):
 )
 def test_parses_declarations(block: str, expected: list[tuple[str, ...]]):
     assert parse_declarations(block) == tuple(Declaration(*parts) for parts in expected)
-
-
-def test_plain_form_round_trips():
-    sheet = parse_sheet("@import 'a'; b { color: red }")
-    assert Sheet.from_plain(sheet.to_plain()) == sheet
-    with pytest.raises(ValueError, match="format"):
-        Sheet.from_plain([0])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl import clock
-from newscrawl.css import SheetStore, parse_sheet, parser, sheet_hash
+from newscrawl.css import SheetStore, parse_sheet, sheet_hash, sheet_store
 from newscrawl.css.sheet_store import MIN_STORED_LENGTH
 from tests.conftest import REPOSITORY
 
@@ -97,8 +97,7 @@ def test_does_not_store_sheets_above_the_limit(path: Path):
 def test_replaces_sheets_of_other_formats(path: Path, monkeypatch: pytest.MonkeyPatch):
     store = SheetStore(path)
     store.parsed(css(1))
-    monkeypatch.setattr("newscrawl.css.sheet_store.FORMAT", parser.FORMAT + 1)
-    monkeypatch.setattr(parser, "FORMAT", parser.FORMAT + 1)
+    monkeypatch.setattr(sheet_store, "FORMAT", sheet_store.FORMAT + 1)
     store = SheetStore(path)
     assert store.get(sheet_hash(css(1))) is None
     store.parsed(css(1))
