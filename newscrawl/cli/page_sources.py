@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import zlib
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -70,46 +70,31 @@ class Sources:
             self.archives.append(path)
 
     def add_folder(self, folder: Path) -> None:
-        """Add the files of *folder* and its subfolders, without those that are hidden in it.
-
-        Links are followed after all subfolders; each folder is read once.
-        """
+        """Add the files of *folder* and its subfolders, each once, without hidden ones."""
         self.folders.append(folder)
         found: list[Path] = []
         seen: set[tuple[int, int]] = set()
-        links = deque([folder])
-        while links:
-            start = links.popleft()
-            for root, folders, names in os.walk(start, onerror=self.errors.append):
-                parent = Path(root)
-                info = parent.stat()
-                if (info.st_dev, info.st_ino) in seen:
-                    folders.clear()
-                    continue
-                seen.add((info.st_dev, info.st_ino))
-                hidden = any(map(_is_hidden, parent.relative_to(start).parts))
-                if not hidden:
-                    links += (
-                        parent / name
-                        for name in folders
-                        if (parent / name).is_symlink() and not _is_hidden(name)
-                    )
-                for name in names:
-                    reason = "hidden" if hidden or _is_hidden(name) else _reason(parent / name)
-                    if reason:
-                        self.left_out[reason] += 1
-                    else:
-                        found.append(parent / name)
+        for root, folders, names in os.walk(folder, onerror=self.errors.append, followlinks=True):
+            info = Path(root).stat()
+            if (info.st_dev, info.st_ino) in seen:  # by a link
+                folders.clear()
+                continue
+            seen.add((info.st_dev, info.st_ino))
+            self.left_out.update("hidden" for name in folders if name.startswith("."))
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for path in (Path(root, name) for name in names):
+                if reason := _reason(path):
+                    self.left_out[reason] += 1
+                else:
+                    found.append(path)
         for path in sorted(found):
             self.add_file(path, named=False)
 
 
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".")
-
-
 def _reason(path: Path) -> str | None:
     """Return why a file of a folder is left out, by its name and type, if it is."""
+    if path.name.startswith("."):
+        return "hidden"
     if path.suffix.lower() in _SCRIPTS:
         return NOT_HTML
     return None if path.is_file() else "not a regular file"

@@ -89,7 +89,7 @@ def test_follows_links(work: Path, capfd: pytest.CaptureFixture[str]):
     ("files", "reason"),
     [
         ({}, "it is empty"),
-        ({".a.html": PAGE, ".git/b.html": PAGE, ".git/c.html": PAGE}, "left out: 3 hidden"),
+        ({".a.html": PAGE, ".git/b.html": PAGE, ".git/c.html": PAGE}, "left out: 2 hidden"),
         ({"a.txt": "text", "a.pdf": "%PDF-1.7 <xmp>", "a.js": "'<p>'", "b": "PK\3\4<a>"},
          "left out: 4 not an HTML page"),
         ({"a.html": "", ".b": ""}, "left out: 1 hidden, 1 empty"),
