@@ -17,7 +17,6 @@ from newscrawl.optional import require
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _DEFAULT_PROPERTIES: Final = {
@@ -27,8 +26,6 @@ _DEFAULT_PROPERTIES: Final = {
 }
 _LOCAL: Final = "local[*,4]"
 """All cores; a task is retried when its Python process was killed, as on a cluster."""
-_EXTRACTION_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options of the only JVM of local extraction, which hands out units: a shorter start."""
 
 
 def require_packages() -> None:
@@ -38,46 +35,11 @@ def require_packages() -> None:
 
 
 @contextmanager
-def extraction_context(master: str | None, properties: Mapping[str, str]) -> Iterator[SparkContext]:
-    """Provide a Spark context for extraction, which needs no SQL; errors as in :func:`session`."""
-    with _one_line_errors():
-        master = master or _default_master()
-        if master and master.startswith("local") and not _is_configured():
-            properties = {"spark.driver.extraJavaOptions": _EXTRACTION_OPTIONS, **properties}
-        context = _start(master, properties)
-        try:
-            yield context
-        finally:
-            context.stop()
-
-
-@contextmanager
 def session(master: str | None, properties: Mapping[str, str]) -> Iterator[SparkSession]:
     """Provide a Spark session; errors in it are raised as a one-line :exc:`UsageError`."""
-    with _one_line_errors():
-        _start(master or _default_master(), properties)
-        from pyspark.sql import SparkSession  # noqa: PLC0415  # optional
-
-        spark = SparkSession.builder.getOrCreate()
-        try:
-            yield spark
-        finally:
-            spark.stop()
-
-
-@contextmanager
-def _one_line_errors() -> Iterator[None]:
     from py4j.protocol import Py4JError  # noqa: PLC0415  # optional
     from pyspark.errors import PySparkException  # noqa: PLC0415
-
-    try:
-        yield
-    except (Py4JError, PySparkException) as error:
-        raise UsageError(_reason(str(error))) from error
-
-
-def _start(master: str | None, properties: Mapping[str, str]) -> SparkContext:
-    from pyspark import SparkConf, SparkContext  # noqa: PLC0415  # optional
+    from pyspark.sql import SparkSession  # noqa: PLC0415
 
     if not (_is_submitted() or _java()):
         raise UsageError("Java 17 or later is required, but not found on PATH or in JAVA_HOME")
@@ -85,26 +47,30 @@ def _start(master: str | None, properties: Mapping[str, str]) -> SparkContext:
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     # The workers' Python must have this package; the Spark property does not reach them.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    configuration = SparkConf().setAppName("newscrawl")
-    if master:
-        configuration.setMaster(master)
+    builder = SparkSession.builder.appName("newscrawl")
+    if master := master or _default_master():
+        builder = builder.master(master)
     for name, value in {**_DEFAULT_PROPERTIES, **properties}.items():
-        configuration.set(name, value)
-    return SparkContext.getOrCreate(configuration)
+        builder = builder.config(name, value)
+    try:
+        spark = builder.getOrCreate()
+        try:
+            yield spark
+        finally:
+            spark.stop()
+    except (Py4JError, PySparkException) as error:
+        raise UsageError(_reason(str(error))) from error
 
 
 def _default_master() -> str | None:
-    return None if _is_submitted() or _is_configured() else _LOCAL
+    """Return the master unless Spark may have a file of properties, or spark-submit set one."""
+    has_own = _is_submitted() or os.environ.keys() & {"SPARK_HOME", "SPARK_CONF_DIR"}
+    return None if has_own else _LOCAL
 
 
 def _is_submitted() -> bool:
-    """Return whether spark-submit started Java before Python; it has a master."""
+    """Return whether spark-submit started Java before Python."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
-
-
-def _is_configured() -> bool:
-    """Return whether Spark may have a file of properties."""
-    return bool(os.environ.keys() & {"SPARK_HOME", "SPARK_CONF_DIR"})
 
 
 def _java() -> str | None:

@@ -21,18 +21,11 @@ from newscrawl.feeds.cluster_tables import summary_line
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.optional import MissingPackageError
 from newscrawl.pipeline_options import neardup_options, validate_settings
-from newscrawl.spark.session import (
-    delete,
-    exists,
-    extraction_context,
-    require_packages,
-    session,
-)
+from newscrawl.spark.session import delete, exists, require_packages, session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
     from scrapy.settings import Settings
 
@@ -49,8 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = _settings(args)
         if "sources" in args:
             args.sources, args.job = _sources(args), _job(args, settings)
-        start = extraction_context if args.step is _extract else session
-        with start(args.master, _parse_pairs(args.conf, "--conf")) as spark:
+        with session(args.master, _parse_pairs(args.conf, "--conf")) as spark:
             status: int = args.step(spark, args, settings)
     except (SegmentError, UsageError, MissingPackageError) as error:
         sys.stderr.write(f"newscrawl-spark: {error}\n")
@@ -167,12 +159,13 @@ def _parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def _extract(context: SparkContext, args: argparse.Namespace, _: Settings) -> int:
+def _extract(spark: SparkSession, args: argparse.Namespace, _: Settings) -> int:
     from newscrawl.archives.captures import summary_line as records_line  # noqa: PLC0415
 
     def map_units(function: Any, units: list[Any]) -> list[Any]:
         # One task per unit: those of slow pages do not delay the others.
-        records: list[Any] = context.parallelize(units, len(units)).map(function).collect()
+        tasks = spark.sparkContext.parallelize(units, len(units))
+        records: list[Any] = tasks.map(function).collect()
         return records
 
     try:
@@ -228,7 +221,7 @@ def _cluster(spark: SparkSession, args: argparse.Namespace, settings: Settings) 
 
 
 def _run(spark: SparkSession, args: argparse.Namespace, settings: Settings) -> int:
-    status = _extract(spark.sparkContext, args, settings)
+    status = _extract(spark, args, settings)
     folder = args.job.output.rstrip("/")
     articles = f"{folder}/articles.parquet"
     if not exists(spark, articles):  # no article
