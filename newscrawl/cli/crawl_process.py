@@ -33,7 +33,7 @@ from newscrawl.optional import require
 from newscrawl.spiders.url_list import INVALID_COUNT
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -244,7 +244,7 @@ def run_spider(
 
 
 class RequestSpider(Spider):
-    """Sends one request and appends the response, or the exception, to ``outcome``."""
+    """Sends *requests*; awaits *done* with each response, calls *failed* with URL and exception."""
 
     name = "request"
     custom_settings = {  # noqa: RUF012  # Scrapy declares it so
@@ -253,22 +253,30 @@ class RequestSpider(Spider):
         "NEWSCRAWL_PROGRESS_ENABLED": False,
     }
 
-    def __init__(self, request: Request, outcome: list[Any], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        requests: Iterable[Request],
+        done: Callable[[Crawler, Response], Awaitable[None]],
+        failed: Callable[[str, BaseException | None], None],
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
-        self.request = request.replace(callback=self.parse, errback=self.fail, dont_filter=True)
-        self.outcome = outcome
+        self._requests = requests
+        self._done = done
+        self._failed = failed
 
     async def start(self) -> AsyncIterator[Any]:
-        """Yield the request."""
-        yield self.request
+        """Yield the requests."""
+        for request in self._requests:
+            yield request.replace(callback=self.parse, errback=self.fail, dont_filter=True)
 
-    def parse(self, response: Response, **_: Any) -> None:
-        """Store the response."""
-        self.outcome.append(response)
+    async def parse(self, response: Response, **_: Any) -> None:
+        """Pass on a response."""
+        await self._done(self.crawler, response)
 
     def fail(self, failure: Failure) -> None:
-        """Store the exception."""
-        self.outcome.append(failure.value)
+        """Pass on an exception."""
+        self._failed(failure.request.url, failure.value)  # type: ignore[attr-defined]
 
 
 def send(request: Request, settings: Settings, *, name: str | None = None) -> Response:
@@ -277,14 +285,19 @@ def send(request: Request, settings: Settings, *, name: str | None = None) -> Re
     Raises ``click.ClickException``, which has the URL, or *name* instead. It can be called once in
     a process, because it runs Twisted's reactor.
     """
-    outcome: list[Any] = []
-    run_spider(settings, RequestSpider, request=request, outcome=outcome)
-    result = outcome[0] if outcome else None
-    if result is None or isinstance(result, BaseException):
-        message = "no response" if result is None else failure_message(result)
-        raise click.ClickException(f"{name or mask_secrets(request.url)}: {message}")
-    response: Response = result
-    return response
+    responses: list[Response] = []
+    errors = ["no response"]
+
+    async def done(_: Crawler, response: Response) -> None:
+        responses.append(response)
+
+    def failed(_: str, error: BaseException | None) -> None:
+        errors.append(failure_message(error))
+
+    run_spider(settings, RequestSpider, requests=[request], done=done, failed=failed)
+    if not responses:
+        raise click.ClickException(f"{name or mask_secrets(request.url)}: {errors[-1]}")
+    return responses[0]
 
 
 def failure_message(error: BaseException | None) -> str:
