@@ -6,7 +6,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # as everywhere
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -15,7 +15,6 @@ from newscrawl.feeds.cluster_tables import FeedArticleReader
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.neardup.sketch import SKETCH_COLUMNS
 from newscrawl.spark import steps
-from newscrawl.spark.components import components
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -176,3 +175,42 @@ def _articles(stories: DataFrame, pairs: DataFrame, options: Options) -> DataFra
 
 def _by_component(table: DataFrame) -> DataFrame:
     return table.repartition("component").sortWithinPartitions("component", "position")
+
+
+def components(pairs: DataFrame) -> DataFrame:
+    """Return the ``position`` and ``component``, its lowest position, of all stories in *pairs*.
+
+    *pairs* have the columns ``first`` and ``second``, of which ``first`` is lower. Alternating
+    large-star and small-star operations, each checkpointed, preserve the connectivity until there
+    is one star per component (Kiveris et al., Connected Components in MapReduce and Beyond, SoCC
+    2014).
+    """
+    edges = pairs.select(F.col("second").alias("node"), F.col("first").alias("lower"))
+    while not _are_stars(edges):
+        edges = _small_star(_large_star(edges)).checkpoint()
+    centers = edges.select("lower").distinct()
+    return edges.union(centers.select("lower", "lower")).toDF("position", "component")
+
+
+def _are_stars(edges: DataFrame) -> bool:
+    """Return whether each node has one lower neighbor, which has no lower neighbor itself."""
+    several = edges.groupBy("node").count().where("count > 1").select("node")
+    lower = edges.select(F.col("lower").alias("node"))
+    result: bool = several.union(lower.join(edges, "node", "leftsemi")).isEmpty()
+    return result
+
+
+def _large_star(edges: DataFrame) -> DataFrame:
+    """Connect the higher neighbors of each node to the lowest of the node and its neighbors."""
+    both = edges.union(edges.select("lower", "node")).toDF("node", "neighbor")
+    lowest = F.least("node", F.min("neighbor").over(Window.partitionBy("node")))
+    linked = both.select("node", "neighbor", lowest.alias("lower")).where("neighbor > node")
+    return linked.select(F.col("neighbor").alias("node"), "lower").distinct()
+
+
+def _small_star(edges: DataFrame) -> DataFrame:
+    """Connect each node and its lower neighbors to the lowest of these neighbors."""
+    lowest = F.min("lower").over(Window.partitionBy("node"))
+    linked = edges.select("node", "lower", lowest.alias("lowest"))
+    moved = linked.select("lower", "lowest").where("lower > lowest")
+    return linked.select("node", "lowest").union(moved).toDF("node", "lower").distinct()

@@ -154,7 +154,7 @@ def test_clusters_a_corpus_despite_killed_workers(corpus_dir: Path, tmp_path: Pa
 COMPONENTS = """
 import json, sys
 from pyspark.sql import SparkSession
-from newscrawl.spark.components import components
+from newscrawl.spark.job import components
 
 lean = {"spark.sql.codegen.wholeStage": "false", "spark.sql.shuffle.partitions": "2"}
 spark = SparkSession.builder.master("local[1]").config(map=lean).getOrCreate()
