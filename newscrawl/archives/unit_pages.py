@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 
 _MAX_LINE: Final = 2 * MAX_PAGE_BYTES
 """Bytes of a line with a page, whose characters may be escaped."""
-_ROWS: Final = 64
+_ROWS: Final = 16
+"""Rows that are decoded at once: their pages must fit into the memory limit."""
 _BUFFER: Final = 2**20
 """Bytes of a column of Parquet that are read at once."""
 
@@ -156,27 +157,21 @@ class UnitPages:
         names = Counter(table.schema_arrow.names)
         columns = [name for name in dict.fromkeys(self._fields) if names[name] == 1]
         done = 0
-        # Row by row if the pages of a batch exceed the memory limit.
-        for size in (_ROWS, 1):
-            first = 0
-            try:
-                # One thread: each further one takes 72 MB of the memory limit.
-                for batch in table.iter_batches(
-                    size, row_groups=[group], columns=columns, use_threads=False
-                ):
-                    for number in range(max(0, done - first), batch.num_rows):
-                        done += 1
-                        values = {name: _value(batch.column(name)[number]) for name in columns}
-                        yield f"row {done} of row group {group}", values
-                    first += batch.num_rows
-            except MemoryError:
-                continue
-            except (OSError, pa.ArrowException) as error:
-                if isinstance(error, OSError) and error.errno is not None:
-                    raise  # of the file system
-                self._fail_rest("damaged", f"row group {group} from row {done + 1} on: {error}")
-            return
-        self._fail_rest("memory", f"row group {group} from row {done + 1} on: memory limit")
+        try:
+            # One thread: each further one takes 72 MB of the memory limit.
+            for batch in table.iter_batches(
+                _ROWS, row_groups=[group], columns=columns, use_threads=False
+            ):
+                for number in range(batch.num_rows):
+                    done += 1
+                    values = {name: _value(batch.column(name)[number]) for name in columns}
+                    yield f"row {done} of row group {group}", values
+        except (MemoryError, OSError, pa.ArrowException) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # of the file system
+            is_memory = isinstance(error, MemoryError)
+            reason, message = ("memory", "memory limit") if is_memory else ("damaged", str(error))
+            self._fail_rest(reason, f"row group {group} from row {done + 1} on: {message}")
 
     def _fail_rest(self, reason: str, message: str) -> None:
         self._counts[reason] += 1
