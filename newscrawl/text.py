@@ -39,6 +39,7 @@ _WIDE = lazy_regex(
 _MAYBE_WIDE = lazy_regex("[^\u0000-\u10ff\u2000-\u2fff]")
 # ASCII digits and every character that may be another digit.
 _MAYBE_DIGIT = lazy_regex("[^\0-/:-\u00b1\u00ba-\u065f\u2010-\u2027]")
+_SHINGLE = 4
 WIDE_WEIGHT = 2.5
 """Weight of a CJK, kana or Hangul character in Latin characters, in which NCE's thresholds are given;
 fitted on pages in many languages."""
@@ -122,6 +123,19 @@ _CHARACTER_REFERENCE = lazy_regex(r"&#?\w+;")
 # Headings, quotes, lists, rules, tables and underlines of headings.
 _MARKDOWN_STARTS = ("#", ">", "+", "=", ":", "|", "-")
 _MARKDOWN_NUMBER = lazy_regex(r"\d{1,9}(?=[.)])")
+
+
+def char_weight(text: str) -> float:
+    """Return the mean weighted characters for each character of *text*."""
+    return weighted_length(text) / (len(text) or 1) or 1.0
+
+
+def letter_overlap(part: str, whole: str) -> float:
+    """Return the share of the sequences of four weighted letters of *part* that are in *whole*."""
+    key, other = "".join(words(part)), "".join(words(whole))
+    size = round(_SHINGLE / char_weight(key))
+    sequences = [key[place : place + size] for place in range(len(key) - size + 1)]
+    return sum(sequence in other for sequence in sequences) / (len(sequences) or 1)
 
 
 def escape_markdown(text: str) -> str:

@@ -10,7 +10,6 @@ import json
 import re
 from functools import lru_cache
 from itertools import chain, islice
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -20,7 +19,7 @@ from newscrawl.body.render import render
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.extraction.script_data import expanded, nested_values, script_values, written_texts
 from newscrawl.patterns import lazy_regex
-from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
+from newscrawl.text import WIDE_WEIGHT, char_weight, letter_overlap, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +51,6 @@ _MAX_MESSAGE = (
 _PARENTS = 4
 _MAX_REST, _MIN_WHOLE = 0.15, 0.8
 _SEARCHED = 24
-_SHINGLE = 4  # weighted letters
 _MIN_SHARED = 0.5  # of the shingles of a headline, in the story below it
 
 # Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js, Gutenberg,
@@ -134,7 +132,7 @@ def find_embedded_article(
         return None
     last = next((document.text[row] for row in reversed(rows) if len(document.text[row]) > 40), "")
     # Text that the page shows all of counts, too.
-    min_chars = max(MIN_CHARS / WIDE_WEIGHT, _MIN_WHOLE * shown / _weight(longest))
+    min_chars = max(MIN_CHARS / WIDE_WEIGHT, _MIN_WHOLE * shown / char_weight(longest))
     best, best_score = None, (0, 0.0)
     values = chain([stated_body], script_values(document, wanted, min_chars))
     for text, agreement in _DataReader(page).articles(values):
@@ -156,11 +154,6 @@ def find_embedded_article(
         best = max(shares, key=lambda text: (shares[text], len(text)), default=None)
         return best if best is not None and shares[best] >= _MIN_SHARED else None
     return best
-
-
-def _weight(text: str) -> float:
-    """Return the weighted characters for each character of *text*."""
-    return weighted_length(text) / (len(text) or 1) or 1.0
 
 
 _DESCRIBED, _NAMED, _CONTINUES = 1, 2, 4
@@ -185,13 +178,10 @@ class _PageTexts(NamedTuple):
     def share_in(self, text: str) -> float:
         """Return the share of a headline, a description or an address that is in *text*."""
         slugs = [_key(path.rpartition("/")[2]) for path in self.paths]
-        key = _key(text)
-        names = [
-            name
-            for name in (*self.headlines, *self.descriptions, *slugs)
-            if len(name) >= _MIN_HEADLINE
-        ]
-        return max((fmean(part in key for part in _shingles(name)) for name in names), default=0.0)
+        names = [*self.headlines, *self.descriptions, *slugs]
+        return max(
+            (letter_overlap(it, text) for it in names if len(it) >= _MIN_HEADLINE), default=0.0
+        )
 
 
 def _search_string(text: str) -> str:
@@ -208,11 +198,6 @@ def _forms(texts: Iterable[str], *, encoded: bool) -> frozenset[str]:
 
 def _key(text: str) -> str:
     return "".join(words(text))
-
-
-def _shingles(key: str) -> list[str]:
-    size = round(_SHINGLE / _weight(key))
-    return [key[place : place + size] for place in range(len(key) - size + 1)]
 
 
 def _path(url: str) -> str:

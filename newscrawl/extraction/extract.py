@@ -253,7 +253,13 @@ def _kind(
         barrier = find_barrier(parsed, features, article.url, body=article.body)
         if barrier is not None:
             return "other", Evidence(barrier, BARRIER_CONFIDENCE)
-    kind, confidence = page_kind(document, features, threshold=options.article_threshold)
+    kind, confidence = page_kind(
+        document,
+        features,
+        threshold=options.article_threshold,
+        title=article.title,
+        body=article.body,
+    )
     return kind, Evidence("page", confidence)
 
 

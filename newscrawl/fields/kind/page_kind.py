@@ -7,7 +7,7 @@ dropped article is lost, while an index page that is kept has a low confidence.
 
 from __future__ import annotations
 
-from math import log1p
+from math import expm1, log1p
 from typing import TYPE_CHECKING, Literal
 
 from newscrawl.ensemble.ensemble import load_model
@@ -19,6 +19,7 @@ from newscrawl.fields.kind.kind_features import (
     names_article,
 )
 from newscrawl.fields.kind.series import series_kind
+from newscrawl.text import letter_overlap, weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,12 +44,17 @@ SERIES_CONFIDENCE = 0.9
 NOTICE_CONFIDENCE = 0.8
 """Confidence that a short undated text without images is not an article; set by hand."""
 
+TEASERS_CONFIDENCE = 0.8
+"""Confidence that a page is not an article because its texts have linked headings; set by hand."""
+
 FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
 
 _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
 _MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
 _MIN_UNDATED_PROBABILITY = 0.4
+_MIN_HEADLINE, _START, _MIN_OVERLAP = 32, 600, 0.3
+_MIN_TEASERS, _MIN_TEASER_SHARE = 3, 0.7
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -77,14 +83,22 @@ def article_probability(features: Mapping[str, float]) -> float:
 
 
 def page_kind(
-    document: Document, features: Mapping[str, float], *, threshold: float | None = None
+    document: Document,
+    features: Mapping[str, float],
+    *,
+    threshold: float | None = None,
+    title: str | None = None,
+    body: str = "",
 ) -> tuple[ArticleKind, float]:
     """Return the kind of *document*, which has these *features*, and the confidence, 0..1.
+
+    *title* and *body* are the extracted texts.
 
     A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
     of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
-    Short undated texts without images, such as cookie walls, and threads of forums are ``other``.
+    Short undated texts without images that do not repeat their headline, such as cookie walls, and threads of
+    forums are ``other``; pages on which most texts have a heading with a link are an ``index``.
     """
     probability = article_probability(features)
     declared = declared_series(document)
@@ -93,8 +107,12 @@ def page_kind(
         return series, max(probability, SERIES_CONFIDENCE)
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
+    if is_article and threshold is None and _has_linked_headings(features):
+        return "index", TEASERS_CONFIDENCE
     if is_article and not declared and is_undated(features, probability):
-        return "other", NOTICE_CONFIDENCE
+        is_likely = probability >= _MIN_UNDATED_PROBABILITY
+        if not (is_likely and _tells_headline(title or "", body)):
+            return "other", NOTICE_CONFIDENCE
     if is_article:
         return declared or "article", probability
     is_index = features["link_density"] > _MAX_LINK_DENSITY
@@ -105,12 +123,24 @@ def is_undated(features: Mapping[str, float], probability: float) -> bool:
     """Return whether *features* describe a short undated text, neither declared nor probable."""
     if "body_chars" not in features:  # before extraction
         return False
-    dated = ("article_data", "page_data", "dates", "authors", "span_images")
+    dated = ("article_data", "page_data", "authors", "span_images")
     if features["declared"] > 0 or features["date_confidence"] > 0:
         return False
     is_likely = probability >= _MIN_UNDATED_PROBABILITY
     longest = _MAX_UNDATED_NOTICE if is_likely else _MAX_UNDATED
     return not any(map(features.__getitem__, dated)) and 0 < features["body_chars"] <= longest
+
+
+def _tells_headline(title: str, body: str) -> bool:
+    """Return whether a text begins with what its headline says, as stories do and notices do not."""
+    is_headline = weighted_length(title) >= _MIN_HEADLINE
+    return is_headline and letter_overlap(title, body[:_START]) >= _MIN_OVERLAP
+
+
+def _has_linked_headings(features: Mapping[str, float]) -> bool:
+    """Return whether the texts of the body are teasers, each with a heading that has a link."""
+    headings = expm1(features.get("span_linked_headings", 0.0))
+    return headings >= max(_MIN_TEASERS, _MIN_TEASER_SHARE * expm1(features.get("body_texts", 0.0)))
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
