@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Failures after which a page is extracted without its styles.
+_RETRIED: Final = frozenset({"memory", "timeout"})
+
 SHRUNK: Final = "shrunk"
 """Reason to drop an update that has lost most of the text of its article."""
 
@@ -169,14 +172,23 @@ class NewsExtractPipeline(Component):
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
         page = replace(page, fetched_at=page.fetched_at or clock.now())
-        plain = await self._workers.call(
+        call = partial(
+            self._workers.call,
             PAGE_TASK,
             page.html,
             site=page.site or site_key_or(page.url, "invalid"),
             hashed=True,
             **page_arguments(page, self._options.task_arguments),
-            **(await self._sheets.arguments(page) if self._sheets else {}),
         )
+        styles = await self._sheets.arguments(page) if self._sheets else {}
+        try:
+            plain = await call(**styles)
+        except WorkerError as error:
+            if error.reason not in _RETRIED or not styles:
+                raise
+            logger.info("Extracting without styles (%s): %s", error.reason, page.url)
+            self._stats.inc_value("newscrawl/extract/retried_count")
+            plain = await call()
         digest = bytes.fromhex(plain.pop("body_hash"))
         return Article.from_dict(plain), digest
 

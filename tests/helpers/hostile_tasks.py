@@ -87,4 +87,11 @@ def slow_page_task(data: bytes, **plain: Any) -> dict[str, Any]:
     return extract_page(data, **plain)
 
 
+def styled_page_task(data: bytes, **plain: Any) -> dict[str, Any]:
+    """Run the task that a comment names if the page has styles; else extract the page."""
+    if "stylesheets" in plain:
+        return page_task(data)
+    return extract_page(data, **plain)
+
+
 HOSTILE_PAGES = {"timeout": hang, "crash": segfault, "memory": eat, "error": fail}

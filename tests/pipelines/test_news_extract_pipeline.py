@@ -18,6 +18,7 @@ from scrapy.utils.test import get_crawler
 from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
+from newscrawl.pipelines.news_extract import ExtractionFailed
 from newscrawl.workers.pool import WorkerPool
 from tests.pages.kind_pages import kind_pages
 from tests.servers import pages
@@ -260,6 +261,44 @@ def test_applies_min_body_and_keep() -> None:
     assert isinstance(process({"url": URL, "html": STUB}, NEWSCRAWL_MIN_BODY="5").items[0], Article)
     (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP="live").items
     assert dropped.reason == "not_article"
+
+
+@pytest.mark.parametrize(("reason", "retried"), [("timeout", 1), ("memory", 1), ("crash", 0)])
+def test_extracts_expensive_pages_without_styles(
+    monkeypatch: pytest.MonkeyPatch, reason: str, retried: int
+) -> None:
+    class Sheets:
+        async def arguments(self, page: PageItem) -> dict[str, Any]:
+            hashes = dict.fromkeys(page.stylesheets or (), "hash")
+            return {"stylesheets": hashes, "store": "", "store_size": 0}
+
+    monkeypatch.setattr(
+        "newscrawl.pipelines.news_extract.PAGE_TASK", "tests.helpers.hostile_tasks:styled_page_task"
+    )
+
+    async def run() -> tuple[list[Any], dict[str, Any]]:
+        settings = {
+            "NEWSCRAWL_WORKERS": 1,
+            "NEWSCRAWL_DEADLINE": 4 if reason == "timeout" else 60,
+            "NEWSCRAWL_MEMORY_LIMIT": 300,
+        }
+        crawler = get_crawler(settings_dict=settings)
+        pipeline = NewsExtractPipeline.from_crawler(crawler)
+        pipeline._sheets = Sheets()  # type: ignore[assignment]
+        html = f"<!-- {reason} -->".encode() + HTML
+        item = PageItem(url=URL, html=html, stylesheets=["http://a.example/a.css"])
+        try:
+            results = await asyncio.gather(pipeline.process_item(item), return_exceptions=True)
+        finally:
+            await WorkerPool.for_crawler(crawler).close()
+        return list(results), crawler.stats.get_stats()
+
+    (result,), stats = asyncio.run(run())
+    assert stats.get("newscrawl/extract/retried_count", 0) == retried
+    if retried:
+        assert_is_the_article(result)
+    else:
+        assert isinstance(result, ExtractionFailed)
 
 
 @pytest.mark.slow

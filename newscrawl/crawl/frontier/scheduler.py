@@ -50,7 +50,9 @@ logger = logging.getLogger(__name__)
 
 RESUMED_COUNT: Final = "newscrawl/frontier/resumed_count"
 
-_SELECT_KEYS: Final = "SELECT id, key, slot, rank, request IS NOT NULL FROM request"
+_SELECT_KEYS: Final = """
+SELECT id, key, slot, rank, request IS NOT NULL FROM request WHERE id > ? ORDER BY id LIMIT 10000
+"""
 _SELECT_TEXT: Final = "SELECT request, checksum FROM request WHERE id = ? AND request IS NOT NULL"
 _SELECT_LAST_ID: Final = """
 SELECT max(
@@ -136,10 +138,12 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         await self._set_stalled_request_aside()
         ((last_id,),) = await self._store.read(_SELECT_LAST_ID)
         self._ids = count(last_id + 1)
-        for request_id, key, slot, rank, is_pending in await self._store.read(_SELECT_KEYS):
-            self._seen.add(key)
-            if is_pending:
-                self._pending.push(slot, QueueEntry(rank, request_id, key))
+        request_id = -1
+        while rows := await self._store.read(_SELECT_KEYS, (request_id,)):
+            for request_id, key, slot, rank, is_pending in rows:
+                self._seen.add(key)
+                if is_pending:
+                    self._pending.push(slot, QueueEntry(rank, request_id, key))
         pending = len(self._pending)
         logger.info("Resuming the crawl of %s: %d pending requests", started, pending)
         self._stats.set_value(RESUMED_COUNT, pending)
