@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.parts import CAPTION_TAGS, elements_in, is_embed
+from newscrawl.text import letter_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,7 @@ _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
 _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
 _MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
-_MIN_STANDFIRST = 80  # before the title
+_MIN_STANDFIRST, _MIN_TITLE_OVERLAP = 80, 0.1  # before the title
 _QUOTES = " .\"'«»‘’‚“”„"
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
@@ -133,16 +134,18 @@ def _share_before(document: Document, roots: Iterable[int], title: int) -> float
 
 
 def _standfirst(document: Document, roots: Iterable[int], title: int) -> int | None:
-    """Return the last of *roots* before the row *title* if it is prose as close to it as the story."""
+    """Return the last of *roots* before the row *title* if it is the beginning of the story.
+
+    It is prose with words of the title, and as close to it as the rest of the story.
+    """
     last = max((root for root in roots if document.end[root] <= title), default=None)
-    if last is None or ending(document.subtree_text(last)) != SENTENCE:
+    if last is None or document.chars(last) < _MIN_STANDFIRST:
         return None
-    above = next(row for row in document.ancestors(last) if title < document.end[row])
-    heading = next(
-        row for row in (title, *document.ancestors(title)) if document.parent[row] == above
-    )
-    is_apart = document.chars(heading) <= document.chars(title) + _MAX_BYLINE
-    return last if is_apart and document.chars(last) >= _MIN_STANDFIRST else None
+    text = document.subtree_text(last)
+    overlap = letter_overlap(document.subtree_text(title), text)
+    if ending(text) != SENTENCE or overlap < _MIN_TITLE_OVERLAP:
+        return None
+    return last
 
 
 def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:

@@ -67,7 +67,7 @@ _BULLET = re.compile(r"[•‣◦▪*–-] ?\w|\d{1,2}[.)] ")
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
 _CLAIM = re.compile(
     r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
-    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
+    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|^(?:免[责責])?[声聲]明[:：]|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
     r"|may not be (?:published|reproduced|copied)",
     re.IGNORECASE,
 )
@@ -400,7 +400,7 @@ def _is_last_part(document: Document, blocks: Blocks, row: int, inside: Sequence
     if tag in _LISTS:
         items = {_item(document, blocks.owner[place]) for place in inside}
         entries = sum(document.tag[item] != "dt" for item in items)
-        return chars >= _MIN_LOOSE * entries and 1 < len(items) == len(inside)
+        return chars >= _MIN_LOOSE * entries and entries > 1 and len(items) == len(inside)
     return tag == "blockquote" or is_code
 
 
