@@ -24,8 +24,8 @@ from newscrawl.defaults import SettingError, setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    #: (line number, entry) pairs of a site list
-    NumberedEntries = Iterator[tuple[int, object]]
+    #: pairs of line number (or "entry 3") and entry of a site list
+    NumberedEntries = Iterator[tuple[int | str, object]]
     from collections.abc import Mapping
 
     from scrapy.settings import BaseSettings
@@ -34,7 +34,6 @@ _LISTS = ("sections", "feeds", "sitemaps")
 _PATTERNS = ("include", "exclude")
 _OPTIONS = ("url", *_LISTS, "limit", "language", *_PATTERNS)
 _HOST = re.compile(r"[^\s/:@]+\.[^\s/:@]+(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
-_SEPARATORS = re.compile(r"[, \t\r\n]*+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
@@ -125,10 +124,10 @@ def load_sites(path: str | Path) -> list[Site]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else _decoding_error(path)
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise SitesError(f"{path}: {reason}") from None
     parse = _PARSERS.get(path.suffix.lower(), _parse_lines)
-    sites: dict[str, tuple[int, Site]] = {}
+    sites: dict[str, tuple[int | str, Site]] = {}
     for line, site in _numbered_sites(path, parse(text)):
         if site.key in sites:
             first = sites[site.key][0]
@@ -142,7 +141,7 @@ def load_sites(path: str | Path) -> list[Site]:
     return [site for _, site in sites.values()]
 
 
-def _numbered_sites(path: Path, entries: NumberedEntries) -> Iterator[tuple[int, Site]]:
+def _numbered_sites(path: Path, entries: NumberedEntries) -> Iterator[tuple[int | str, Site]]:
     try:
         for line, entry in entries:
             try:
@@ -156,15 +155,6 @@ def _numbered_sites(path: Path, entries: NumberedEntries) -> Iterator[tuple[int,
         raise SitesError(f"{path}:{line}: {error.problem or error.context}") from None
     except (yaml.YAMLError, csv.Error) as error:
         raise SitesError(f"{path}: {error}") from None
-
-
-def _decoding_error(path: Path) -> str:
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            line.decode()
-        except UnicodeDecodeError:
-            return f"line {number} is not UTF-8 text"
-    return "not UTF-8 text"
 
 
 def parse_limit(value: object) -> int | None:
@@ -236,18 +226,8 @@ def _parse_json_lines(text: str) -> NumberedEntries:
 def _parse_json(text: str) -> NumberedEntries:
     parsed = json.loads(text)
     entries = parsed.get("sites") if isinstance(parsed, dict) else parsed
-    start = re.search(r"\A\s*\[" if entries is parsed else r'"sites"\s*:\s*\[', text)
-    if not isinstance(entries, list) or start is None:
-        yield 1, parsed
-        return
-    # Decode each entry once more for its position.
-    decoder, line, end = json.JSONDecoder(), 1, 0
-    position = start.end()
-    for entry in entries:
-        position = _SEPARATORS.match(text, position).end()  # type: ignore[union-attr]
-        line += text.count("\n", end, position)
-        yield line, entry
-        end, position = position, decoder.raw_decode(text, position)[1]
+    for number, entry in enumerate(entries if isinstance(entries, list) else [parsed], 1):
+        yield f"entry {number}", entry
 
 
 def _parse_yaml(text: str) -> NumberedEntries:

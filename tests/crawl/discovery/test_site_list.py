@@ -82,11 +82,11 @@ def test_reads_plain_lines(tmp_path: Path):
         (
             "a.json",
             '[\n {"url": "a.example"},\n {"url": "b.example", "limit": 0}\n]',
-            "a.json:3: limit",
+            "a.json:entry 2: limit",
         ),
         ("a.json", '[\n {"url": "a.example",\n]', "a.json:3: "),
-        ("a.json", '{"sites": 7}', "a.json:1: unknown option 'sites'"),
-        ("a.json", "7", "a.json:1: expected a URL or a mapping"),
+        ("a.json", '{"sites": 7}', "a.json:entry 1: unknown option 'sites'"),
+        ("a.json", "7", "a.json:entry 1: expected a URL or a mapping"),
         ("a.jsonl", '"a.example"\n{"url": 1}\n', "a.jsonl:2: not an http(s) URL: 1"),
         ("a.jsonl", '"a.example"\n{\n', "a.jsonl:2: "),
         ("a.yaml", "- a.example\n- url: b.example\n  seections: [x]\n", "a.yaml:2: unknown option"),
@@ -108,7 +108,7 @@ def test_rejects_unreadable_files(tmp_path: Path):
         load_sites(tmp_path)
     path = tmp_path / "latin.txt"
     path.write_bytes("http://a.example/\nhttp://b.example/\xe4\n".encode("latin-1"))
-    with pytest.raises(SitesError, match="line 2 is not UTF-8"):
+    with pytest.raises(SitesError, match="latin.txt: not UTF-8 text"):
         load_sites(path)
 
 
