@@ -11,7 +11,6 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newscrawl import clock
-from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.web_addresses import web_url
 from newscrawl.items import PageItem
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
+SHEETS: Final = "newscrawl_css"
+"""Request meta key: False to fetch no style sheets for the page."""
 _LINK: Final = re.compile(r"<([^<>]{1,2083})>([^<>]{0,500})")
 _CANONICAL: Final = re.compile(
     r"""\brel\s*=\s*(?:canonical\b|"[^"]*\bcanonical\b)""", re.IGNORECASE
@@ -68,7 +69,7 @@ async def download_page(
 
     Raises ``HttpError`` for an error status, and the errors of middlewares.
     """
-    meta = {META: False, **(meta or {})}
+    meta = {SHEETS: False, **(meta or {})}
     request = Request(url, callback=NO_CALLBACK, meta=meta, headers=headers)
     response: Response = await crawler.engine.download_async(request)
     if response.status != HTTPStatus.OK:

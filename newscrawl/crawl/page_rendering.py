@@ -24,8 +24,8 @@ from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
 from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.network.rules_cache import SizedCache
+from newscrawl.crawl.page_download import SHEETS
 from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
-from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ class _Visit:
             body=requested.post_data_buffer or b"",
             callback=NO_CALLBACK,
             meta={
-                META: False,  # no style sheets
+                SHEETS: False,  # no style sheets
                 "allow_offsite": True,
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": _domain(requested.url) != _domain(self.page.url),

@@ -1,49 +1,370 @@
-"""Downloader middleware that fetches the style sheets of pages in the background."""
+"""Downloader middleware that fetches the style sheets of pages, each URL once for all pages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
+from scrapy.utils.datatypes import LocalCache
+from scrapy.utils.project import data_path
 
 from newscrawl.component import Component
-from newscrawl.crawl.stylesheet_fetcher import META, SheetFetcher
-from newscrawl.css import has_paragraphs, sheet_urls
+from newscrawl.crawl.discovery.urls import registered_domain, site_key, site_key_or
+from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.page_download import SHEETS
+from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.css import has_paragraphs, sheet_url, sheet_urls
 from newscrawl.defaults import setting
+from newscrawl.document.encoding import header_charset
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import Iterable, Mapping
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from newscrawl.items import PageItem
+
+logger = logging.getLogger(__name__)
+
+TASK = "newscrawl.workers.tasks:parse_stylesheet"
+
+#: meta key of requests for style sheets: the site of the page
+_SITE = "newscrawl_css_site"
+
+#: URLs whose result (success or failure) is cached
+MAX_CACHED = 20_000
+#: levels of ``@import`` below a linked sheet
+IMPORT_DEPTH = 2
+_MAX_REDIRECTS = 3
+_WATCH_INTERVAL = 1.0
 # 99 % of article pages have at least five.
 _MIN_PARAGRAPHS = 3
+# Meta keys of the page's request: sheets use the same proxy.
+_INHERITED = ("proxy", "_auth_proxy", "bindaddress")
+# Failures that concern the host instead of a single sheet; any 5xx does, too.
+_HOST_FAILURES = frozenset({"timeout", "dns", "connection", "truncated", "http_403", "http_429"})
+
+
+class SheetError(Exception):
+    """The sheet is not available; ``reason`` is its name in the stats."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Referrer:
+    """The page or sheet that refers to a sheet."""
+
+    url: str
+    #: the site that failures count against
+    site: str
+    meta: Mapping[str, Any]
+    proxy_authorization: bytes | None
+
+    @classmethod
+    def of(cls, request: Request, url: str) -> Self:
+        """Return the page or sheet at *url*, the response to *request*."""
+        meta = {name: request.meta[name] for name in _INHERITED if name in request.meta}
+        if "_scheme_proxy" in request.meta:  # set from the environment for each request anew
+            meta = {}
+        authorization = request.headers.get("Proxy-Authorization") if meta else None
+        if site := request.meta.get("newscrawl_site"):  # counts towards its request budget
+            meta["newscrawl_site"] = site
+        site = site or request.meta.get(_SITE) or registered_domain(site_key_or(url, ""))
+        return cls(url, site, meta, authorization)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedSheet:
+    """A sheet that was parsed and stored."""
+
+    #: the sheet itself (URL after redirects), as the referrer of its imports
+    referrer: Referrer
+    #: key in the store
+    hash: str
+    #: URLs of its ``@import`` rules, as written
+    imports: list[str]
+
+
+SheetTask = asyncio.Task[FetchedSheet | None]
 
 
 class StylesheetMiddleware(Component):
-    """Starts the download of the style sheets of every page that may be an article.
+    """Fetches the sheets of every page that may be an article, and parses them in workers.
 
     Its priority (545) places it after decompression, redirects and retries. It never delays a
-    response; ``NewsExtractPipeline`` waits for the sheets. ``response.meta["newscrawl_css"]`` has
-    their URLs. Set it to False in a request to fetch no sheets for its response.
+    response; ``NewsExtractPipeline`` waits for the sheets. Pages share one task per URL, and a URL
+    that failed is not requested again. ``response.meta["newscrawl_css"]`` has the URLs. Set it to
+    False in a request to fetch no sheets for its response.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         if not setting(crawler.settings, "NEWSCRAWL_CSS_ENABLED"):
             raise NotConfigured  # without a message: no style sheets is a usual choice
-        #: downloads of this crawl
-        self.sheets = SheetFetcher(crawler)
+        settings = crawler.settings
+        self._max_sheets = setting(settings, "NEWSCRAWL_CSS_SHEETS")
+        # Arguments of worker tasks that use the store of parsed sheets.
+        self._store = {
+            "store": str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
+            "store_size": setting(settings, "NEWSCRAWL_CSS_STORE_SIZE"),
+        }
+        self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
+        self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")
+        self._max_host_failures = setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES")
+        self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
+        # A sheet and the robots.txt of its host take two of CONCURRENT_REQUESTS, so half of them are
+        # left for pages. Below 4 there is no limit, since sheets that time out in turn take longer.
+        requests = settings.getint("CONCURRENT_REQUESTS") // 4 or MAX_CACHED
+        self._slots = asyncio.Semaphore(requests)
+        self._crawler = crawler
+        self._workers = WorkerPool.for_crawler(crawler)
+        self._stats = crawler.stats
+        self._tasks: LocalCache[str, SheetTask] = LocalCache(MAX_CACHED)
+        self._running: set[SheetTask] = set()
+        self._watcher: asyncio.Task[None] | None = None
+        self._host_slots: dict[str, asyncio.Semaphore] = {}
+        # Failures since the last success by site and host: a site cannot disable a host for others.
+        self._failures: Counter[tuple[str, str]] = Counter()
+        self._referers = settings.getbool("REFERER_ENABLED")
+        crawler.signals.connect(self._watch, signals.spider_opened)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    def _watch(self) -> None:
+        self._watcher = asyncio.create_task(self._cancel_unwanted())
+
+    async def _cancel_unwanted(self) -> None:
+        """Cancel downloads whenever no page waits for one, since the crawl ends after the last."""
+        while True:
+            await asyncio.sleep(_WATCH_INTERVAL)
+            if self._running and not self._has_pages():
+                self._count("cancelled_count", len(self._running))
+                await self._cancel()
+
+    def _has_pages(self) -> bool:
+        """Return whether a page is being fetched or processed, according to Scrapy's engine."""
+        engine = self._crawler.engine
+        slot, scraping = engine._slot, engine.scraper.slot  # noqa: SLF001  # closing waits for it
+        if slot is None or scraping is None:  # starting or closed
+            return False
+        # Sheets, and the robots.txt of their hosts, have no callback.
+        return not scraping.is_idle() or any(
+            request.callback is not NO_CALLBACK for request in slot.inprogress
+        )
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Start to fetch the sheets of *response*; return it unchanged."""
         if (
             response.status == 200
             and isinstance(response, HtmlResponse)
-            and request.meta.get(META) is not False
+            and request.meta.get(SHEETS) is not False
         ):
-            urls = sheet_urls(response.body, response.url, limit=self.sheets.max_sheets)
+            urls = sheet_urls(response.body, response.url, limit=self._max_sheets)
             if not urls or has_paragraphs(response.body, _MIN_PARAGRAPHS):
-                request.meta[META] = urls
-                self.sheets.start(urls, request, response.url)
+                request.meta[SHEETS] = urls
+                referrer = Referrer.of(request, response.url)
+                for url in urls:
+                    self._task(url, referrer)
         return response
+
+    async def arguments(self, page: PageItem) -> dict[str, Any]:
+        """Wait for the sheets of *page*; return them as arguments of the task that extracts it."""
+        urls = page.stylesheets
+        if urls is None:
+            urls = sheet_urls(page.html, page.url, limit=self._max_sheets)
+        return {"stylesheets": await self.collect(urls), **self._store}
+
+    async def collect(self, urls: Iterable[str]) -> dict[str, str]:
+        """Return the hashes of the started sheets at *urls* and of their imports, by URL.
+
+        Waits for the timeout at most; sheets that failed or are not complete then are left out.
+        Imports are resolved against the URL of their sheet as linked, before redirects.
+        """
+        deadline = asyncio.get_running_loop().time() + self._timeout
+        linked = {url: task for url in urls if (task := self._tasks.get(url))}
+        found = arrived = await self._arrived(linked, deadline)
+        for _ in range(IMPORT_DEPTH):
+            arrived = await self._arrived(self._imports(found, arrived), deadline)
+            found = found | arrived
+        return {url: sheet.hash for url, sheet in found.items()}
+
+    async def close(self) -> None:
+        """Cancel active downloads."""
+        if self._watcher:
+            self._watcher.cancel()
+        await self._cancel()
+
+    async def _cancel(self) -> None:
+        tasks = list(self._running)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _arrived(
+        self, wanted: Mapping[str, SheetTask], deadline: float
+    ) -> dict[str, FetchedSheet]:
+        """Return the sheets of *wanted* that are complete by *deadline*; cancels no shared task."""
+        if pending := {task for task in wanted.values() if not task.done()}:
+            timeout = max(0, deadline - asyncio.get_running_loop().time())
+            _, late = await asyncio.wait(pending, timeout=timeout)
+            self._count("late_count", len(late))
+        finished = {url: task for url, task in wanted.items() if task.done()}
+        return {
+            url: sheet
+            for url, task in finished.items()
+            if not task.cancelled() and (sheet := task.result())
+        }
+
+    def _imports(
+        self, found: Mapping[str, FetchedSheet], arrived: Mapping[str, FetchedSheet]
+    ) -> dict[str, SheetTask]:
+        """Return the tasks of the imports of *arrived*, within the page's limit of sheets."""
+        tasks: dict[str, SheetTask] = {}
+        for url, sheet in arrived.items():
+            for href in sheet.imports:
+                name, source = sheet_url(href, url), sheet_url(href, sheet.referrer.url)
+                if not name or not source or name in found or name in tasks:
+                    continue
+                if len(found) + len(tasks) >= self._max_sheets:
+                    self._count("refused_count/page_sheets")
+                else:
+                    tasks[name] = self._task(source, sheet.referrer)
+        return tasks
+
+    def _task(self, url: str, referrer: Referrer) -> SheetTask:
+        task = self._tasks.get(url)
+        if task is not None:
+            self._tasks.move_to_end(url)
+            self._count("shared_count")
+            return task
+        task = asyncio.create_task(self._fetch(url, referrer), name=f"newscrawl sheet {url}")
+        self._running.add(task)  # the event loop only keeps weak references
+        task.add_done_callback(self._running.discard)
+        self._tasks[url] = task
+        return task
+
+    async def _fetch(self, url: str, referrer: Referrer) -> FetchedSheet | None:
+        try:
+            return await self._read(await self._download(url, referrer))
+        except asyncio.CancelledError:
+            self._forget(url)
+            raise
+        except Exception as error:  # noqa: BLE001  # any middleware's: a page is kept without its sheet
+            reason = _reason(error)
+            refused = isinstance(error, RefusedError)
+            if refused:
+                self._forget(url)  # pages of another site may be allowed to fetch it
+            self._count(f"{'refused' if refused else 'failed'}_count/{reason}")
+            logger.info("Could not fetch style sheet (%s): %s", reason, url)
+            return None
+
+    def _forget(self, url: str) -> None:
+        if self._tasks.get(url) is asyncio.current_task():
+            del self._tasks[url]
+
+    async def _download(self, url: str, referrer: Referrer) -> Response:
+        host = _host(url)
+        slots = self._host_slots.setdefault(host, asyncio.Semaphore(self._host_requests))
+        account = referrer.site, host
+        async with slots, self._slots:
+            if 0 < self._max_host_failures <= self._failures[account]:
+                raise RefusedError("host_failures")
+            self._count("requested_count")
+            try:
+                response = await self._crawler.engine.download_async(self._request(url, referrer))
+                _check(response)
+            except Exception as error:
+                self._failures[account] += _is_host_failure(error)
+                raise
+            del self._failures[account]
+            return response
+
+    def _request(self, url: str, referrer: Referrer) -> Request:
+        headers: dict[str, str | bytes] = {"Accept": "text/css,*/*;q=0.1"}
+        policy = StrictOriginWhenCrossOriginPolicy()  # the default of browsers
+        if self._referers and (referer := policy.referrer(referrer.url, url)):
+            headers["Referer"] = referer
+        if referrer.proxy_authorization:
+            headers["Proxy-Authorization"] = referrer.proxy_authorization
+        return Request(
+            url,
+            callback=NO_CALLBACK,
+            headers=headers,
+            meta={
+                SHEETS: False,
+                _SITE: referrer.site,
+                "allow_offsite": True,  # sheets are often on other domains
+                "autothrottle_dont_adjust_delay": True,
+                "dont_merge_cookies": True,
+                "dont_retry": True,
+                "download_maxsize": self._max_sheet_size,
+                "download_timeout": self._timeout,
+                "download_warnsize": 0,
+                "redirect_ttl": _MAX_REDIRECTS,
+                **referrer.meta,
+            },
+        )
+
+    async def _read(self, response: Response) -> FetchedSheet:
+        plain = await self._workers.call(
+            TASK,
+            response.body,
+            site=site_key(response.url),
+            encoding=header_charset(response.headers.get("Content-Type")),
+            **self._store,
+        )
+        self._count("fetched_count")
+        self._count("fetched_bytes", len(response.body))
+        if plain["cached"]:
+            self._count("cached_count")
+        referrer = Referrer.of(response.request, response.url)  # type: ignore[arg-type]
+        return FetchedSheet(referrer, plain["hash"], plain["imports"])
+
+    def _count(self, name: str, number: int = 1) -> None:
+        if number:
+            self._stats.inc_value(f"newscrawl/css/{name}", number)
+
+
+def _host(url: str) -> str:
+    """Return the host of *url*; raise :class:`RefusedError` for an invalid URL."""
+    if urlsplit(url).scheme not in {"http", "https"}:
+        raise RefusedError("scheme")
+    try:
+        host = site_key(url)
+        host.encode("idna")
+    except ValueError:  # invalid port or host name
+        host = ""
+    if not host:
+        raise RefusedError("url")
+    return host
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, SheetError) else failure_reason(error)
+
+
+def _is_host_failure(error: Exception) -> bool:
+    reason = _reason(error)
+    return reason in _HOST_FAILURES or reason.startswith("http_5")
+
+
+def _check(response: Response) -> None:
+    """Raise :class:`SheetError` for a response that browsers do not use as a style sheet."""
+    if response.status != 200:
+        raise SheetError(f"http_{response.status}")
+    header = (response.headers.get("Content-Type") or b"").decode("latin-1")
+    if header.partition(";")[0].strip().lower() not in {"", "text/css"}:
+        raise SheetError("content_type")

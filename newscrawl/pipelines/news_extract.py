@@ -41,7 +41,6 @@ from newscrawl.workers.pool import WorkerPool
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newscrawl.crawl.stylesheet_fetcher import SheetFetcher
 
 logger = logging.getLogger(__name__)
 
@@ -99,7 +98,7 @@ class NewsExtractPipeline(Component):
         self._workers = WorkerPool.for_crawler(crawler)
         self._joins_pages = setting(crawler.settings, "NEWSCRAWL_JOIN_PAGES")
         self._renderer = PageRenderer.for_crawler(crawler)
-        self._sheets: SheetFetcher | None = None
+        self._sheets: StylesheetMiddleware | None = None
         options = self._options
         self._filler = ItemFiller(options.fields, options.field_converters, options.body_formats)
         self._stats = crawler.stats
@@ -108,8 +107,7 @@ class NewsExtractPipeline(Component):
     def open_spider(self) -> None:
         """Prepare the feeds, and find the middleware of style sheets; without it, pages have no styles."""
         self._stats.set_value("newscrawl/extract/compiled", COMPILED)
-        middleware = self._crawler.get_downloader_middleware(StylesheetMiddleware)
-        self._sheets = middleware.sheets if middleware else None
+        self._sheets = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         use_article_adapter()
 
     async def process_item(self, item: Any) -> Any:

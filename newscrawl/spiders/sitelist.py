@@ -26,6 +26,7 @@ from newscrawl.crawl.history.crawl_state import CrawlState, Pause
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
 from newscrawl.crawl.network import copy_response
 from newscrawl.crawl.page_download import (
+    SHEETS,
     download_page,
     header_feeds,
     header_hints,
@@ -34,7 +35,6 @@ from newscrawl.crawl.page_download import (
 from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.logs import shorten_start_errors
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
-from newscrawl.crawl.stylesheet_fetcher import META
 from newscrawl.crawl.web_archive import WebArchive
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import is_binary
@@ -193,7 +193,7 @@ class SitelistSpider(Spider):
             if target.role != "article" and target.history.get("failures"):
                 meta["dont_retry"] = True
             if target.role != "article":
-                meta[META] = False  # no style sheets
+                meta[SHEETS] = False  # no style sheets
             yield Request(
                 url,
                 callback=self.parse,
@@ -514,7 +514,7 @@ class SitelistSpider(Spider):
             page_of(response),
             site=plan.site.key,
             hints=hints,
-            stylesheets=response.meta.get(META) or None,  # False for a section page
+            stylesheets=response.meta.get(SHEETS) or None,  # False for a section page
         )
 
     async def _add_articles(

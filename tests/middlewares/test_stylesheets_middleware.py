@@ -347,7 +347,7 @@ def test_response_meta_can_be_pickled():
     async def run() -> None:
         middleware = StylesheetMiddleware.from_crawler(get_crawler())
         assert middleware.process_response(request, response) is response
-        await middleware.sheets.close()
+        await middleware.close()
 
     asyncio.run(run())
     assert pickle.loads(pickle.dumps(response.meta)) == {

@@ -108,7 +108,7 @@ def test_rejects_unreadable_files(tmp_path: Path):
         load_sites(tmp_path)
     path = tmp_path / "latin.txt"
     path.write_bytes("http://a.example/\nhttp://b.example/\xe4\n".encode("latin-1"))
-    with pytest.raises(SitesError, match="latin.txt: not UTF-8 text"):
+    with pytest.raises(SitesError, match="not UTF-8 text"):
         load_sites(path)
 
 
