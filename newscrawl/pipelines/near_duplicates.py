@@ -24,7 +24,7 @@ from newscrawl.pipelines.item_filler import ItemFiller
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newscrawl.neardup import Index, Options, Story, Verdict
+    from newscrawl.neardup import Index, Story, Verdict
 
 logger = logging.getLogger(__name__)
 
@@ -54,18 +54,25 @@ class NearDuplicatePipeline(Component):
         self._filler = ItemFiller(self._names, field_converters(settings))
         self._drop = setting(settings, "NEWSCRAWL_NEARDUP_DROP")
         index = setting(settings, "NEWSCRAWL_NEARDUP_INDEX")
-        path = str(shard_path(crawler, index)) if index else None
-        self._index = IndexThread(path, neardup_options(settings))
+        self._path = str(shard_path(crawler, index)) if index else None
+        self._options = neardup_options(settings)
+        # One thread, since SQLite connections are bound to their thread.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="neardup")
+        self._index: Index | None = None
+        self._pending: deque[tuple[Story, Future[Verdict]]] = deque()
         self._stats = crawler.stats
 
     async def open_spider(self) -> None:
         """Open the index; raise ``NearDuplicateIndexError`` if the file is not an index."""
-        await self._index.open()
+        opening = self._thread.submit(neardup.Index, self._path, self._options)
+        self._index = await asyncio.wrap_future(opening)
         await run_in_thread(registered_domain, "example.com")  # loads the public suffix list
 
     async def close_spider(self) -> None:
-        """Close the index."""
-        await self._index.close()
+        """Add all pending stories and close the index."""
+        if self._index:
+            await asyncio.wrap_future(self._thread.submit(self._index.close))
+        self._thread.shutdown(wait=False)
 
     async def process_item(self, item: Any) -> Any:
         """Return *item* with its cluster, or raise :class:`NearDuplicate`."""
@@ -73,15 +80,15 @@ class NearDuplicatePipeline(Component):
         if story is None:
             self._count("passed")
             return item
+        future: Future[Verdict] = Future()
+        self._pending.append((story, future))
+        self._thread.submit(self._add_pending)
         try:
-            verdict = await self._index.add(story)
+            verdict = await asyncio.wrap_future(future)
         except neardup.NearDuplicateIndexError as error:  # keep the article if the disk is full
             self._count("failed")
             logger.error("Could not assign a cluster to %s: %s", story.url, error)  # noqa: TRY400
             return item
-        return self._finish(item, story, verdict)
-
-    def _finish(self, item: Any, story: Story, verdict: Verdict) -> Any:
         self._count("article")
         self._count("cluster" if verdict.is_first else "duplicate")
         if self._drop and not verdict.is_first:
@@ -94,6 +101,26 @@ class NearDuplicatePipeline(Component):
         else:
             self._filler.write(item, "cluster", cluster_of(verdict))
         return item
+
+    def _add_pending(self) -> None:
+        """Add the next stories, in the thread; earlier calls may have added all of them.
+
+        Stories that arrive during a transaction share the next one, so that a burst of articles
+        does not wait for one fsync per article.
+        """
+        assert self._index is not None  # noqa: S101  # opened before the first item
+        taken = [self._pending.popleft() for _ in range(min(MAX_BATCH, len(self._pending)))]
+        batch = [pair for pair in taken if pair[1].set_running_or_notify_cancel()]
+        if not batch:
+            return
+        try:
+            verdicts = self._index.add_many([story for story, _ in batch])
+        except Exception as error:  # noqa: BLE001  # for process_item()
+            for _, future in batch:
+                future.set_exception(error)
+        else:
+            for (_, future), verdict in zip(batch, verdicts, strict=True):
+                future.set_result(verdict)
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"newscrawl/neardup/{name}_count")
@@ -108,53 +135,3 @@ def cluster_of(verdict: Verdict) -> dict[str, Any]:
         "similarity": verdict.similarity,
         "near_duplicates": list(verdict.near_duplicates),
     }
-
-
-class IndexThread:
-    """Adds stories to the index at *path* in the order of the calls of :meth:`add`.
-
-    Stories that arrive during a transaction share the next one, so that a burst of articles does
-    not wait for one fsync per article.
-    """
-
-    def __init__(self, path: str | None, options: Options) -> None:
-        self._path = path
-        self._options = options
-        # One thread, since SQLite connections are bound to their thread.
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="neardup")
-        self._index: Index | None = None
-        self._pending: deque[tuple[Story, Future[Verdict]]] = deque()
-
-    async def open(self) -> None:
-        """Open the index."""
-        opening = self._thread.submit(neardup.Index, self._path, self._options)
-        self._index = await asyncio.wrap_future(opening)
-
-    async def close(self) -> None:
-        """Add all pending stories and close the index."""
-        if self._index:
-            await asyncio.wrap_future(self._thread.submit(self._index.close))
-        self._thread.shutdown(wait=False)
-
-    async def add(self, story: Story) -> Verdict:
-        """Commit *story* and return its verdict. Raises the exceptions of the index."""
-        future: Future[Verdict] = Future()
-        self._pending.append((story, future))
-        self._thread.submit(self._add_pending)
-        return await asyncio.wrap_future(future)
-
-    def _add_pending(self) -> None:
-        """Add the next stories, in the thread; earlier calls may have added all of them."""
-        assert self._index is not None  # noqa: S101  # opened before the first item
-        taken = [self._pending.popleft() for _ in range(min(MAX_BATCH, len(self._pending)))]
-        batch = [pair for pair in taken if pair[1].set_running_or_notify_cancel()]
-        if not batch:
-            return
-        try:
-            verdicts = self._index.add_many([story for story, _ in batch])
-        except Exception as error:  # noqa: BLE001  # for the callers of add()
-            for _, future in batch:
-                future.set_exception(error)
-        else:
-            for (_, future), verdict in zip(batch, verdicts, strict=True):
-                future.set_result(verdict)
