@@ -135,7 +135,8 @@ def find_embedded_article(
     min_chars = max(MIN_CHARS / WIDE_WEIGHT, _MIN_WHOLE * shown / char_weight(longest))
     best, best_score = None, (0, 0.0)
     values = chain([stated_body], script_values(document, wanted, min_chars))
-    for text, agreement in _DataReader(page).articles(values):
+    least_agreement = _CONTINUES if shown > MAX_OTHER_CHARS else _DESCRIBED
+    for text, agreement in _DataReader(page, least_agreement).articles(values):
         size = weighted_length(text)
         if last and size >= _MIN_WHOLE * shown and _ends_with(text, last):
             if 2 * weighted_length(longest) < shown:
@@ -144,11 +145,11 @@ def find_embedded_article(
         continues = agreement >= _CONTINUES
         if size < max(MIN_CHARS, (MIN_LENGTH_RATIO if continues else MIN_OTHER_RATIO) * shown):
             continue
-        if (continues or shown <= MAX_OTHER_CHARS) and (agreement, size) > best_score:
+        if (agreement, size) > best_score:
             best, best_score = text, (agreement, size)
     if best is None and shown <= MAX_OTHER_CHARS and weighted_length(longest) <= _MAX_MESSAGE:
         values = chain(written_texts(document), script_values(document, ("",), MIN_CHARS))
-        texts = {text for text, _ in _DataReader(page, every=True).articles(values)}
+        texts = {text for text, _ in _DataReader(page, 0).articles(values)}
         least = max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown)
         shares = {text: page.share_in(text) for text in texts if weighted_length(text) >= least}
         best = max(shares, key=lambda text: (shares[text], len(text)), default=None)
@@ -205,11 +206,11 @@ def _path(url: str) -> str:
 
 
 class _DataReader:
-    """Walks the data of a page; with *every*, texts that do not agree with it are articles, too."""
+    """Walks the data of a page for texts with an agreement of *least* or more."""
 
-    def __init__(self, page: _PageTexts, *, every: bool = False) -> None:
+    def __init__(self, page: _PageTexts, least: int) -> None:
         self._page = page
-        self._every = every
+        self._least = least
         self._references: dict[str, Any] = {}
 
     def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
@@ -231,11 +232,13 @@ class _DataReader:
                 seen.add(id(value))
             inside = (value, *parents)[:_PARENTS] if isinstance(value, dict) else parents
             parts = self._parts(value)
-            pending.extend((part, inside) for part in parts)
+            pending += [(part, inside) for part in parts]
             if not _may_be_article(value) or (isinstance(value, str) and parts):
                 continue
-            agreement = self._agreement(value, parents) + _CONTINUES * self._continues(value)
-            if (agreement or self._every) and (text := self.article_text(value)):
+            agreement = _CONTINUES * self._continues(value)
+            if agreement or self._least < _CONTINUES:
+                agreement += self._agreement(value, parents)
+            if agreement >= self._least and (text := self.article_text(value)):
                 texts += 1
                 first, _, rest = text.partition("\n\n")
                 yield rest if self._is_headline(first) else text, agreement
@@ -246,10 +249,10 @@ class _DataReader:
             self._references.update(
                 (key, part) for key, part in value.items() if ":" in key and isinstance(part, dict)
             )
-            items = reversed(value.items())
+            items = [it for it in reversed(value.items()) if _may_hold_text(it[1])]
             return [part for key, part in items if not _names_other_stories(key)]
         if isinstance(value, list):
-            return value[::-1]
+            return list(filter(_may_hold_text, reversed(value)))
         return nested_values(value) if isinstance(value, str) else ()
 
     def _continues(self, value: Any) -> bool:
@@ -354,7 +357,13 @@ def _is_sentence(value: Any) -> bool:
 def _may_be_article(value: Any) -> bool:
     if isinstance(value, list):
         return len(value) > 1 and not _are_stories(value)
-    return isinstance(value, str) and len(value) >= MIN_CHARS / 3
+    return isinstance(value, str) and _may_hold_text(value)
+
+
+def _may_hold_text(value: Any) -> bool:
+    return (
+        len(value) >= MIN_CHARS / 3 if isinstance(value, str) else isinstance(value, (dict, list))
+    )
 
 
 def _are_stories(values: Sequence[Any]) -> bool:
