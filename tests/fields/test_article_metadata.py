@@ -241,6 +241,22 @@ def test_tags_of_links():
     assert source(found, "tags") == "links"
 
 
+@pytest.mark.parametrize(
+    ("shown", "section"),
+    [
+        ("You are here: {} › <a href=/city>City</a> › <a href=/city/port>Port</a>", "City"),
+        ("<nav>{} / <a href=/city>City</a> / <i>Ferry</i></nav>", "City"),
+        ("<p>{} &gt; <a href=/city>City</a> &gt; 正文</p>", "City"),
+        ("{} | <a href=/city>City</a>", None),  # a menu
+        ("{} <a href=/city>City</a>", None),
+    ],
+)
+def test_links_after_the_front_page_with_marks_of_a_trail(shown: str, section: str | None):
+    home = "<a href=/>Start</a>"
+    found = read(body=f"<div>{shown.format(home)}</div><h1>Ferry slip closes</h1>")
+    assert found.section == section
+
+
 MENU = "<h4>Topics</h4><p><a href=/topic/news>News</a> <a href=/topic/film>Film</a></p>"
 
 

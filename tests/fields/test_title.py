@@ -87,6 +87,14 @@ def test_strips_the_exact_site_name_after_any_sign(mark: str):
     assert choose(f"{head}<p>Text without any heading.</p>") == (STORY, "title")
 
 
+@pytest.mark.parametrize(
+    "title",
+    [f"Example: {STORY}", f"{STORY} ● Example", f"Example » Floods » {STORY}"],
+)
+def test_strips_the_name_of_the_host_and_sections(title: str):
+    assert choose(f"<title>{title}</title><p>Text.</p>") == (STORY, "title")
+
+
 def test_keeps_other_parts_after_a_dash():
     title = "Flood - what we know so far"
     assert choose(f"<title>{title}</title><p>Text.</p>") == (title, "title")

@@ -127,6 +127,8 @@ def test_reads_dates_as_sites_write_them(language: str | None, text: str):
         ("ko", "2023년 12월 17일 오후 5:40", time(17, 40), None),
         ("th", "17 ธ.ค. 2566 17:40 น.", time(17, 40), None),
         ("vi", "17/12/2023 17:40 (GMT+7)", time(17, 40), timedelta(hours=7)),
+        ("vi", "17:40 - 17/12/2023 (GMT+7)", time(17, 40), timedelta(hours=7)),
+        ("de", "17.12.2023, 17:40 Uhr MEZ", time(17, 40), timedelta(hours=1)),
         ("zh", "2023年12月17日 17时40分", time(17, 40), None),
         ("zh", "2023-12-17 HKT 21:06", time(21, 6), timedelta(hours=8)),
         ("de", "17.12.2023 17:40 MEZ", time(17, 40), timedelta(hours=1)),

@@ -166,9 +166,10 @@ class _TextReader(NamedTuple):
         marks = self.document.attributes["class"].get(parent, "") if is_time else ""
         end = 0
         for found in dates:
-            after = _LABEL_AFTER.match(text, found.end)
-            label = label_of(after[0] if after else before + text[end : found.start])
-            end = after.end() if after else found.end
+            label = label_of(before + text[end : found.start])
+            end = found.end
+            if not label and (after := _LABEL_AFTER.match(text, end)):
+                label, end = label_of(after[0]), after.end()
             if not label and is_modified_mark(marks):
                 label = "modified"
             before = ""

@@ -176,7 +176,7 @@ def _named_day(
     """Return *found* with the time next to its name; without a time, only if the name is *alone*."""
     day, start, end = found.day, found.start, found.end
     clock = clock_after(text, folded, end, words, day) or clock_before(
-        text, folded, start, words, day
+        text, folded, (start, end), words, day
     )
     if clock and not found.time:
         start, end = min(clock.start, start), max(clock.end, end)

@@ -26,7 +26,7 @@ _ZONE_REGIONS = {
 _GAP = r"([\s,|(@·•/-]{0,4}+(?:[^\s\d,|]{1,12}+[\s,.:(|·•-]{0,3}+){0,3}+)"
 _CLOCK = (
     r"(?P<h>\d(?<![\d.,/]\d)\d?)"
-    r"(?:\s?[:.h時时点點시]\s?(?P<m>[0-5]\d|\d(?=\s?[分분]))(?!\d|[./]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,9}+)?)?(?:\s?[分분])?"
+    r"(?:\s?[:.h時时点點시]\s?(?P<m>[0-5]\d|\d(?=\s?[分분]))(?!\d|[./]\d)(?::(?P<s>[0-5]\d)(?:\.\d{1,9}+)?)?(?:\s?(?:[分분]|uhr(?![^\W\d_])))?"
     r"|(?P<full>\s?(?:[時时点點시h]|uhr)(?![^\W\d_]))|(?=\s?[^\W\d_]))"
 )
 _AFTER = lazy_regex(_GAP + _CLOCK)
@@ -62,13 +62,17 @@ def clock_after(
     return found
 
 
-def clock_before(text: str, folded: str, end: int, words: Vocabulary, day: Day) -> ClockTime | None:
-    """Return the time that precedes *end* in *text* with at most three words between."""
+def clock_before(
+    text: str, folded: str, span: tuple[int, int], words: Vocabulary, day: Day
+) -> ClockTime | None:
+    """Return the time that precedes the *span* of a date, after which its zone may be."""
+    end, after = span
     for match in _BEFORE.finditer(folded, max(0, end - _MAX_BEFORE), end):
         before = folded[max(0, match.start() - 6) : match.start()]
         found = _read(match, text, words, day, before=before)
         if found and found.end <= end and _GAP_BEFORE.fullmatch(folded, found.end, end):
-            return found
+            zone, _ = _zone(text, folded, after, datetime.combine(day, found.time))
+            return found._replace(zone=found.zone or zone)
     return None
 
 

@@ -200,7 +200,7 @@ def _with_time(
 ) -> VisibleDate:
     """Return *date* with its time, which does not start before *earliest*, the end of another date."""
     clock_time = clock_after(text, folded, date.end, words, date.day) or clock_before(
-        text, folded, date.start, words, date.day
+        text, folded, date[1:3], words, date.day
     )
     if clock_time and clock_time[2] < earliest:
         clock_time = None

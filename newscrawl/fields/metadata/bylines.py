@@ -217,10 +217,7 @@ def _name(
     text = _BEFORE_LABEL.sub("", text) if "：" in text else text
     text = without_brackets(_without_date(text, language))
     is_label = BY(text).match(text) and _may_introduce(document, row)
-    has_role = _has_role(text) and (
-        "|" in text or (len(text) <= _MAX_LINE and _may_introduce(document, row))
-    )
-    is_byline = after_by or is_label or NAME_BEFORE(text).fullmatch(text) or has_role
+    is_byline = after_by or is_label or NAME_BEFORE(text).fullmatch(text)
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
@@ -252,7 +249,7 @@ def _name_by_place(
     if not names or not all(map(is_full_name, names)):
         return []
     around = [document.text[it] for it in rows[max(0, position - 1) : position + 3]]
-    has_role = any(map(is_role, around[2:]))
+    has_role = any(map(is_role, (*around[2:], *re.split(r"\s*[|,]\s*", text)[1:])))
     around = [it for it in around[:3] if len(it) <= _MAX_LINE]
     is_known = (
         has_role
@@ -280,12 +277,6 @@ def _is_line(document: Document, position: int) -> bool:
 
 def _block(document: Document, row: int) -> int:
     return next((it for it in document.ancestors(row) if document.tag[it] in BLOCK_LEVEL), 0)
-
-
-def _has_role(text: str) -> bool:
-    """Return whether *text* is a name and a role: "Ada Meyer | Senior Writer"."""
-    name, *others = map(str.strip, re.split(r"[|,]", text))
-    return any(map(is_role, others)) and " " in name and is_person(name)
 
 
 def _without_dates(text: str, language: str | None) -> str:

@@ -133,7 +133,7 @@ _MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
 _META = frozenset(
     {*PUBLISHED_META, *GENERIC_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META,
      *DESCRIPTION_META, *IMAGE_META, *SECTION_META, *SITE_META, *TAG_META,
-     *_WRITTEN_BY, "article:content_tier", "og:title", "og:url", "twitter:title"}
+     *_WRITTEN_BY, "article:content_tier", "og:title", "og:url", "twitter:title", "dc.title", "citation_title"}
 )  # fmt: skip
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
@@ -260,7 +260,7 @@ class _Reader(StructuredData):
             ("json-ld", self.article.get("headline") or self.article.get("name")),
             ("og:title", self.meta("og:title")),
             ("microdata", next(map(self._text, self.markup.items.get("headline", ())), None)),
-            ("twitter:title", self.meta("twitter:title")),
+            *((name, self.meta(name)) for name in ("twitter:title", "dc.title", "citation_title")),
             ("title", self.markup.title),
         ]
         for source, text in statements:

@@ -73,6 +73,7 @@ _TAG_LABEL = lazy_regex(
     r"|temas?(?: relacionados)?|tópicos|assuntos|argomenti|temi|onderwerpen|emner|ämnen|aiheet|tematy|témata|témák|teme"
     r"|konular|темы?|теми|θέματα|נושאים|مواضيع|chủ đề|topik)\s*[:：])\s*"
 )
+_TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
 _TAG_PATH = lazy_regex(
     r"/(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
@@ -148,6 +149,7 @@ def breadcrumbs(
         ("json-ld", _json_ld_trail(data)),
         ("microdata", _microdata_trail(data)),
         ("links", shown),
+        ("links", _separated_trail(data)),
     ):
         crumbs = list(islice(trail, MAX_VALUES))
         last = crumbs[-1] if crumbs else None
@@ -190,6 +192,25 @@ def section(
     ]
     shown = (StatedText(text, "links") for text, _ in _marked_links(data, "section"))
     return next((name for name in chain(stated, shown) if _is_section(name.text)), None)
+
+
+def _separated_trail(data: StructuredData) -> Iterator[Breadcrumb]:
+    """Yield the links above the headline that marks such as ``›`` separate from the front page."""
+    document, address_of = data.document, data.document.attributes["href"].get
+    links = rows_between(document.rows_of("a"), 0, next(iter(document.rows_of("h1")), 0))
+    for home in links:
+        shown = rows_between(document.shown_rows, home, document.end[document.parent[home]])
+        address = _absolute(data, address_of(home))
+        after = next((document.text[row] for row in shown if row >= document.end[home]), "")
+        if address and urlsplit(address).path in {"", "/"} and after.strip() in _TRAIL_MARKS:
+            for row in shown:
+                above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
+                link = next((it for it in above if document.tag[it] == "a"), None)
+                if link is not None:
+                    yield Breadcrumb(document.text[row], _absolute(data, address_of(link)))
+                elif document.text[row].strip() not in _TRAIL_MARKS:
+                    return
+            return
 
 
 def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:

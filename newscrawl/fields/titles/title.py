@@ -124,7 +124,9 @@ def heading_text(text: str) -> str:
     """
     if "&" in text:
         text = html.unescape(text)
-    return squeeze(text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK))
+    return squeeze(
+        text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK)
+    ).removesuffix(" #")
 
 
 def words_kept(document: Document, rows: Iterable[int]) -> list[list[int]]:
@@ -269,12 +271,17 @@ class SiteNames:
             elif self._is_site_part(title[: first.start()], first=True) and words(
                 title[first.end() :]
             ):
+                title, mark = title[first.end() :], first[0].strip()
+            elif mark == first[0].strip() and _is_section(
+                title[: first.start()], title[first.end() :], mark
+            ):
                 title = title[first.end() :]
             elif mark == last[0].strip() and _is_section(after, before, mark):
                 title = before
             else:
                 break
-        for found in _AT_NAME.finditer(title) if self._names else ():
+        marks = _AT_NAME.finditer(title)
+        for found in (it for it in marks if self._names or " " in it[0]):
             before, after = title[: found.start()], title[found.end() :]
             if self.is_named_by(after):
                 return before.strip()

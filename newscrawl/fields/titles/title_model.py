@@ -163,5 +163,5 @@ def _without_unknown_site(title: str, content: AbstractSet[str]) -> str:
         is_known = 2 * sum(word in content for word in kept) >= len(kept)
         is_short = len(part) < len(rest) and len(cut) <= MAX_SITE_WORDS
         if is_known and is_short and content.isdisjoint(cut):
-            return rest
+            return _without_unknown_site(rest, content)
     return title
