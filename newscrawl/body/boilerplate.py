@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.parts import CAPTION_TAGS, elements_in, is_embed
+from newscrawl.document.document import rows_between
 from newscrawl.text import letter_overlap
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ def boilerplate(
         elif tag in aside or _is_boilerplate_block(document, row, threshold, selected=selected):
             rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
-        standfirst = _standfirst(document, roots, title) if selected else None
-        rows.update(_head(document, [root for root in roots if root != standfirst], title))
+        standfirst = _standfirst(document, roots, title) if selected else ()
+        rows.update(row for row in _head(document, roots, title) if row not in standfirst)
     return frozenset(rows)
 
 
@@ -133,19 +134,18 @@ def _share_before(document: Document, roots: Iterable[int], title: int) -> float
     return earlier / (whole or 1)
 
 
-def _standfirst(document: Document, roots: Iterable[int], title: int) -> int | None:
-    """Return the last of *roots* before the row *title* if it is the beginning of the story.
-
-    It is prose with words of the title, and as close to it as the rest of the story.
-    """
-    last = max((root for root in roots if document.end[root] <= title), default=None)
-    if last is None or document.chars(last) < _MIN_STANDFIRST:
-        return None
-    text = document.subtree_text(last)
-    overlap = letter_overlap(document.subtree_text(title), text)
-    if ending(text) != SENTENCE or overlap < _MIN_TITLE_OVERLAP:
-        return None
-    return last
+def _standfirst(document: Document, roots: Iterable[int], title: int) -> range:
+    """Return the rows of the last block before the row *title* if it has words of the title."""
+    root = max((root for root in roots if root < title), default=0)
+    texts = rows_between(document.shown_rows, root, min(document.end[root], title))
+    row = texts[-1] if root and texts else 0
+    while row > root and document.end[document.parent[row]] <= title:
+        row = document.parent[row]
+    text = document.subtree_text(row) if row else ""
+    is_prose = ending(text) == SENTENCE and document.chars(row) >= _MIN_STANDFIRST
+    if not is_prose or letter_overlap(document.subtree_text(title), text) < _MIN_TITLE_OVERLAP:
+        return range(0)
+    return range(row, document.end[row])
 
 
 def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:

@@ -54,7 +54,7 @@ _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
 _MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
 _MIN_UNDATED_PROBABILITY = 0.4
 _MIN_HEADLINE, _START, _MIN_OVERLAP = 32, 600, 0.3
-_MIN_TEASERS, _MIN_TEASER_SHARE = 3, 0.7
+_MIN_TEASERS, _MIN_TEASER_SHARE, _MAX_TEASERS = 3, 0.4, 0.5
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -107,7 +107,8 @@ def page_kind(
         return series, max(probability, SERIES_CONFIDENCE)
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
-    if is_article and threshold is None and _has_linked_headings(features):
+    is_doubtful = threshold is None and probability < _MAX_TEASERS
+    if is_article and is_doubtful and _has_linked_headings(features):
         return "index", TEASERS_CONFIDENCE
     if is_article and not declared and is_undated(features, probability):
         is_likely = probability >= _MIN_UNDATED_PROBABILITY
@@ -139,8 +140,11 @@ def _tells_headline(title: str, body: str) -> bool:
 
 def _has_linked_headings(features: Mapping[str, float]) -> bool:
     """Return whether the texts of the body are teasers, each with a heading that has a link."""
-    headings = expm1(features.get("span_linked_headings", 0.0))
-    return headings >= max(_MIN_TEASERS, _MIN_TEASER_SHARE * expm1(features.get("body_texts", 0.0)))
+    linked = features.get("span_linked_headings", 0.0)
+    texts = expm1(features.get("body_texts", 0.0))  # with some of the headings
+    return linked == features.get("span_headings") and linked >= log1p(
+        max(_MIN_TEASERS, _MIN_TEASER_SHARE * texts)
+    )
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
