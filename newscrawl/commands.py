@@ -45,28 +45,14 @@ class Subcommand(ScrapyCommand):
         self.exitcode = run(command, arguments, f"scrapy {self.name}", self.settings)
 
 
-class ClusterCommand(Subcommand):
-    """``newscrawl cluster``."""
-
-    name = "cluster"
+def _named(name: str) -> type[Subcommand]:
+    return type(f"{name.capitalize()}Command", (Subcommand,), {"name": name})
 
 
-class EvaluateCommand(Subcommand):
-    """``newscrawl evaluate``."""
-
-    name = "evaluate"
-
-
-class ExtractCommand(Subcommand):
-    """``newscrawl extract``."""
-
-    name = "extract"
-
-
-class TrainCommand(Subcommand):
-    """``newscrawl train``."""
-
-    name = "train"
+ClusterCommand = _named("cluster")
+EvaluateCommand = _named("evaluate")
+ExtractCommand = _named("extract")
+TrainCommand = _named("train")
 
 
 class ListCommand(scrapy_list.Command):
