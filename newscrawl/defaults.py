@@ -196,8 +196,6 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_CSS_SHEET_SIZE": 2 * 2**20,
     # Folder for the cache of parsed sheets, relative to the project's data directory.
     "NEWSCRAWL_CSS_STORE": "newscrawl-css",
-    # Maximum size of the cache in MB. A parsed sheet takes about 30 KB.
-    "NEWSCRAWL_CSS_STORE_SIZE": 256,
     # Seconds that a page waits for its sheets, and the download timeout of a sheet.
     "NEWSCRAWL_CSS_TIMEOUT": 10.0,
     # --- Workers ---

@@ -120,7 +120,6 @@ class StylesheetMiddleware(Component):
         # Arguments of worker tasks that use the store of parsed sheets.
         self._store = {
             "store": str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
-            "store_size": setting(settings, "NEWSCRAWL_CSS_STORE_SIZE"),
         }
         self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
         self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")

@@ -56,7 +56,6 @@ def extract_page(
     article_threshold: float | None = None,
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
-    store_size: int = 0,
     truncated: bool = False,
     hashed: bool = False,
 ) -> dict[str, Any]:
@@ -68,13 +67,13 @@ def extract_page(
       ``canonical`` of the HTTP header, used if
       the page has none. A page with the hint :data:`~newscrawl.items.LISTED` is an article unless
       its body is nearly empty; other pages need a probability of *article_threshold*.
-    - *stylesheets* maps URLs to hashes of sheets in *store*, a file of up to *store_size* MB; None
+    - *stylesheets* maps URLs to hashes of sheets in the folder *store*; None
       disables styles.
     - *truncated* adds the flag ``truncated``; *hashed* adds ``body_hash``, hexadecimal.
 
     Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.
     """
-    sheet_store = _sheet_store(store, store_size) if store else None
+    sheet_store = _sheet_store(store) if store else None
     article = extract(
         data,
         url,
@@ -115,15 +114,13 @@ def _stored_sheets(
     return {url: sheet for url, sheet in sheets.items() if sheet is not None}
 
 
-def parse_stylesheet(
-    data: bytes, *, encoding: str | None = None, store: str, store_size: int
-) -> dict[str, Any]:
-    """Parse a style sheet and put it into *store*, a file of up to *store_size* MB.
+def parse_stylesheet(data: bytes, *, encoding: str | None = None, store: str) -> dict[str, Any]:
+    """Parse a style sheet and put it into the folder *store*.
 
     Returns its key (``hash``), the URLs of its ``imports`` as written, and whether it was already
     ``cached``. *encoding* is the charset of the HTTP header.
     """
-    sheet_store = _sheet_store(store, store_size)
+    sheet_store = _sheet_store(store)
     text = decode_sheet(data, encoding)
     key = sheet_hash(text)
     sheet = sheet_store.get(key)
@@ -135,9 +132,9 @@ def parse_stylesheet(
 
 
 @cache
-def _sheet_store(path: str, megabytes: int) -> SheetStore:
+def _sheet_store(path: str) -> SheetStore:
     """Return the store of parsed style sheets at *path*, opened once per process."""
-    return SheetStore(path, size=megabytes * 2**20)
+    return SheetStore(path)
 
 
 def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:

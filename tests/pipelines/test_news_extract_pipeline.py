@@ -270,7 +270,7 @@ def test_extracts_expensive_pages_without_styles(
     class Sheets:
         async def arguments(self, page: PageItem) -> dict[str, Any]:
             hashes = dict.fromkeys(page.stylesheets or (), "hash")
-            return {"stylesheets": hashes, "store": "", "store_size": 0}
+            return {"stylesheets": hashes, "store": ""}
 
     monkeypatch.setattr(
         "newscrawl.pipelines.news_extract.PAGE_TASK", "tests.helpers.hostile_tasks:styled_page_task"
