@@ -182,7 +182,7 @@ _PIECE = lazy_regex(
     rf"(?P<combinator>[{SPACE}]*+[>+~][{SPACE}]*+|[{SPACE}]++)"
     rf"|(?P<kind>[.#]?)(?P<name>{_NAME})|(?P<any>\*)"
     rf"|\[[{SPACE}]*+(?P<attribute>{_NAME})[{SPACE}]*+"
-    rf"(?:(?P<operator>[~|^$*]?=)[{SPACE}]*+(?P<value>{STRING}|{_NAME})[{SPACE}]*+(?P<flag>[iI])?[{SPACE}]*+)?\]"
+    rf"(?:(?P<operator>[~|^$*]?=)[{SPACE}]*+(?P<value>{STRING}|{_NAME})[{SPACE}]*+)?\]"
     rf"|:(?P<pseudo>{_NAME})(?P<call>\()?",
     re.ASCII | re.DOTALL,
 )
@@ -282,8 +282,7 @@ class _Compiler:
         if operator := piece["operator"]:
             value = piece["value"]
             value = unescape(value[1:-1] if value[0] in "\"'" else value)
-            ignore_case = bool(piece["flag"]) or name in _IGNORE_CASE
-            self._tests.append(_attribute_test(name, operator, value, ignore_case=ignore_case))
+            self._tests.append(_attribute_test(name, _OPERATORS[operator], value))
             self._per_element |= name not in {"class", "id"}
 
     def _add_pseudo_class(self, name: str) -> bool:
@@ -335,7 +334,6 @@ def _list_test(selectors: Sequence[Selector], *, expected: bool) -> Test:
     return lambda tree, row: any(s.matches(row, tree) for s in selectors) is expected
 
 
-_IGNORE_CASE = frozenset(("type", "lang", "dir", "rel", "media", "align", "method", "target"))
 _OPERATORS: dict[str, Callable[[str, str], bool]] = {
     "=": lambda value, expected: value == expected,
     "~=": lambda value, expected: expected in value.split(),
@@ -346,15 +344,11 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 }
 
 
-def _attribute_test(name: str, operator: str, expected: str, *, ignore_case: bool) -> Test:
-    compare = _OPERATORS[operator]
-    if ignore_case:
-        expected = expected.lower()
-
+def _attribute_test(name: str, compare: Callable[[str, str], bool], expected: str) -> Test:
     def test(tree: StyleTree, row: int) -> bool:
         value = tree.attribute(row, name) or ""
         tree.steps += len(value) >> 8
-        return compare(value.lower() if ignore_case else value, expected)
+        return compare(value, expected)
 
     return test
 

@@ -6,7 +6,6 @@ https://drafts.csswg.org/css-color-4/. A colour is a text: colours are only comp
 
 from __future__ import annotations
 
-import colorsys
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -216,11 +215,11 @@ _NAMED = {
     "navy": "#000080", "yellow": "#ffff00", "maroon": "#800000", "teal": "#008080",
 }  # fmt: skip
 _HEX = lazy_regex(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
-_RGB_OR_HSL = lazy_regex(
-    r"(rgb|hsl)a?\(\s*([\d.]+)(?:deg|%)?[\s,]+([\d.]+)%?[\s,]+([\d.]+)(%?)(?:\s*[,/]\s*([\d.]+)(%?))?\s*\)"
+_RGB = lazy_regex(
+    r"rgba?\(\s*+([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)(?:\s*[,/]\s*([\d.]+)(%?))?\s*\)"
 )
 _COLOR_FUNCTION = lazy_regex(
-    r"(?:hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|contrast-color)\(.+\)"
+    r"(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color|color-mix|light-dark|contrast-color)\(.+\)"
 )
 
 
@@ -236,25 +235,20 @@ def parse_color(text: str) -> str | None:
         if len(digits) < 6:
             digits = "".join(digit * 2 for digit in digits)
         return f"#{digits[:6]}" if digits[6:] == "ff" else f"#{digits}"
-    if (found := _RGB_OR_HSL.fullmatch(text)) is not None:
+    if (found := _RGB.fullmatch(text)) is not None:
         return _hexadecimal(found)
     if text.isalpha():
         return _NAMED.get(text, text)
     return " ".join(text.split()) if _COLOR_FUNCTION.fullmatch(text) else None
 
 
-def _hexadecimal(found: re.Match[str]) -> str | None:
-    """Return the colour of ``rgb()`` or ``hsl()``."""
+def _hexadecimal(rgb: re.Match[str]) -> str | None:
     try:
-        x, y, z, alpha = (float(part or 1) for part in found.group(2, 3, 4, 6))
+        *parts, alpha = (float(part or 1) for part in rgb.group(1, 2, 3, 4))
     except ValueError:
         return None
-    if found[1] == "hsl":
-        x, y, z = colorsys.hls_to_rgb(x % 360 / 360, min(1.0, z / 100), y / 100)
-    else:
-        x, y, z = (part / (100 if found[5] else 255) for part in (x, y, z))
-    alpha = alpha / 100 if found[7] else alpha
-    digits = "".join(f"{round(255 * min(1.0, max(0.0, part))):02x}" for part in (x, y, z, alpha))
+    parts.append(255 * alpha / (100 if rgb[5] else 1))
+    digits = "".join(f"{round(min(255.0, part)):02x}" for part in parts)
     return f"#{digits[:6]}" if digits[6:] == "ff" else f"#{digits}"
 
 

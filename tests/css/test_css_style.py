@@ -109,7 +109,7 @@ def test_computes_specificity(selector: str, specificity: tuple[int, int, int]):
         ("body { color: #111 } p { color: initial }", "#000000"),
         ("div { color: #111 } p { color: currentColor }", "#111111"),
         ("p { color: rgb(17, 34 51 / 50%) }", "#11223380"),
-        ("p { color: hsl(0, 0%, 20%) }", "#333333"),
+        ("p { color: hsl(0,  0%, 20%) }", "hsl(0, 0%, 20%)"),
         ("p { color: WHITE }", "#ffffff"),
         ("p { color: rgba(1.2.3, 1, 1) } p { color: #12 }", "#000000"),
         ("p { color: oklch(60%  .1 50) }", "oklch(60% .1 50)"),
