@@ -95,7 +95,16 @@ class ArchiveWriter:
 
     def write(self, exchange: Exchange) -> None:
         """Add the records of *exchange*, or none of them if it raises ``OSError``."""
-        self._append(b"".join(_members(exchange)))
+        file = self._file or self._open()
+        start = file.tell()
+        try:
+            _write_all(file, b"".join(_members(exchange)))
+        except OSError:
+            file.seek(start)
+            file.truncate()
+            raise
+        if 0 < self._size <= file.tell():
+            self.close()
 
     def close(self) -> None:
         """Finish the open archive."""
@@ -103,18 +112,6 @@ class ArchiveWriter:
             return
         file, self._file = self._file, None
         _finish(file, self._path)
-
-    def _append(self, data: bytes) -> None:
-        file = self._file or self._open()
-        start = file.tell()
-        try:
-            _write_all(file, data)
-        except OSError:
-            file.seek(start)
-            file.truncate()
-            raise
-        if 0 < self._size <= file.tell():
-            self.close()
 
     def _open(self) -> io.FileIO:
         self._folder.mkdir(parents=True, exist_ok=True)

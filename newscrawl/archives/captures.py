@@ -63,11 +63,6 @@ class NoPageError(Exception):
         self.message = message
 
 
-def is_server_message(record: ArchiveRecord) -> bool:
-    """Return whether *record* was sent by a server, not written by the crawler."""
-    return record.kind in {"response", "resource", "revisit"}
-
-
 def page_of(record: ArchiveRecord) -> PageItem:
     """Return the page in *record*; raise :class:`NoPageError`."""
     notes = _notes(record)
@@ -231,8 +226,8 @@ def record_pages(
             )
             continue
         counts["record"] += 1
-        if not is_server_message(record):
-            continue
+        if record.kind not in {"response", "resource", "revisit"}:
+            continue  # written by the crawler
         try:
             page = page_of(record)
         except NoPageError as error:

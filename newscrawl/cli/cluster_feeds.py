@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.feeds.cluster_tables import FeedArticle, Row
+    from newscrawl.feeds.cluster_tables import FeedArticle
 
 
 @click.command()
@@ -69,14 +69,6 @@ def command(
         raise click.UsageError("--two-pass cannot be combined with --sort")
     for path in filter(None, (articles, clusters)):
         suffix_of(path, (".jl", ".json", ".jsonl", ".parquet"))
-    rows = _cluster(feeds, settings, sort=sort, two_pass=two_pass)
-    _write(rows, articles, clusters)
-    return DONE if rows else NO_ARTICLE
-
-
-def _cluster(
-    feeds: Sequence[str], settings: BaseSettings, *, sort: bool, two_pass: bool
-) -> list[Row]:
     try:
         options = neardup_options(settings)
     except ValueError as error:
@@ -86,7 +78,14 @@ def _cluster(
         arrivals = sorted(arrivals, key=lambda it: (it.story.timestamp, it.story.url))
     with progress("clustering") as advance:
         cluster = cluster_two_pass if two_pass else cluster_one_pass
-        return cluster(arrivals, options, advance)
+        rows = cluster(arrivals, options, advance)
+    found = list(cluster_rows(rows))
+    write_rows(articles, rows, ARTICLE_COLUMNS)
+    if clusters:
+        write_rows(clusters, found, CLUSTER_COLUMNS)
+    sizes = [row["size"] for row in found if row["size"] > 1]
+    sys.stderr.write(summary_line(len(rows), len(found), len(sizes), max(sizes, default=1)))
+    return DONE if rows else NO_ARTICLE
 
 
 def _arrivals(feeds: Sequence[str], settings: BaseSettings) -> Iterator[FeedArticle]:
@@ -101,12 +100,3 @@ def _arrivals(feeds: Sequence[str], settings: BaseSettings) -> Iterator[FeedArti
                 yield arrival
         if skipped:
             sys.stderr.write(f"{feed}: {skipped} rows without text or URL skipped\n")
-
-
-def _write(rows: Sequence[Row], articles: str, clusters: str | None) -> None:
-    found = list(cluster_rows(rows))
-    write_rows(articles, rows, ARTICLE_COLUMNS)
-    if clusters:
-        write_rows(clusters, found, CLUSTER_COLUMNS)
-    sizes = [cluster["size"] for cluster in found if cluster["size"] > 1]
-    sys.stderr.write(summary_line(len(rows), len(found), len(sizes), max(sizes, default=1)))

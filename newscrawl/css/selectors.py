@@ -70,10 +70,6 @@ class StyleTree:
             )
         return names
 
-    def attribute(self, row: int, name: str) -> str | None:
-        """Return the value of an attribute, None if the element does not have it."""
-        return self.document.element(row).get(name)
-
     def siblings(self, row: int) -> list[int]:
         """Return the rows of an element and its sibling elements."""
         parent = self.parent[row]
@@ -346,7 +342,7 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 
 def _attribute_test(name: str, compare: Callable[[str, str], bool], expected: str) -> Test:
     def test(tree: StyleTree, row: int) -> bool:
-        value = tree.attribute(row, name) or ""
+        value = tree.document.element(row).get(name, "")
         tree.steps += len(value) >> 8
         return compare(value, expected)
 
