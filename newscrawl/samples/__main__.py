@@ -16,7 +16,7 @@ from rich.console import Console
 import newscrawl
 from newscrawl import CrawlError
 from newscrawl.samples.expected import CrawlComparison, check_outcome
-from newscrawl.samples.server import DEFAULT_PORT, SampleSites, write_sites_file
+from newscrawl.samples.server import DEFAULT_PORT, SampleSites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         with SampleSites(options.port or (0 if options.crawl else DEFAULT_PORT)) as sites:
-            return _crawl(sites, options.crawl) if options.crawl else _serve(sites, options.sites)
+            return _crawl(sites, options.crawl) if options.crawl else _serve(sites)
     except OSError as error:
         print(f"Cannot serve the sample sites: {error}", file=sys.stderr)  # noqa: T201
         return 1
@@ -56,11 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         help="port of the first site; the other sites use the next ports "
         f"(default: {DEFAULT_PORT}, with --crawl free ports)",
     )
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--sites", type=Path, metavar="FILE", help="write the URLs of the sites to FILE"
-    )
-    group.add_argument(
+    parser.add_argument(
         "--crawl",
         type=Path,
         metavar="FILE",
@@ -70,9 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _serve(sites: SampleSites, sites_file: Path | None) -> int:
-    if sites_file:
-        write_sites_file(sites_file, sites)
+def _serve(sites: SampleSites) -> int:
     # Flushed for programs that read the URLs from a pipe.
     print(*sites.urls.values(), sep="\n", flush=True)  # noqa: T201
     with suppress(KeyboardInterrupt):

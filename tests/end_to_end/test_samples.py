@@ -151,7 +151,7 @@ def test_reports_a_taken_port(sites: SampleSites, capsys: pytest.CaptureFixture[
 
 
 def test_sites_file_is_a_site_list(sites: SampleSites, tmp_path: Path):
-    """The file written by --sites can be passed as -a sites=."""
+    """A file of the URLs can be passed as -a sites=."""
     write_sites_file(tmp_path / "sites.txt", sites)
     assert [site.url for site in load_sites(tmp_path / "sites.txt")] == list(sites.urls.values())
 
