@@ -35,6 +35,7 @@ from newscrawl.middlewares import (
 )
 from newscrawl.pipeline_options import validate_settings
 from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
+from newscrawl.settings.base import FEED_EXPORTERS
 from newscrawl.sinks.delivery import SinkDelivery
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
@@ -80,11 +81,6 @@ LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 STATE = "newscrawl/%(name)s.sqlite"
 SPIDERS = "newscrawl.spiders"
-FEED_EXPORTERS = {
-    "csv": "newscrawl.exporters.SafeCsvItemExporter",
-    "parquet": "newscrawl.exporters.parquet_exporter",
-    "xml": "newscrawl.exporters.CleanXmlItemExporter",
-}
 FEED_STORAGES = {
     **dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage"),
     "stdout": "newscrawl.exporters.StdoutStorage",

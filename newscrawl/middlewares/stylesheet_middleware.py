@@ -29,7 +29,7 @@ from newscrawl.document.encoding import header_charset
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -180,25 +180,22 @@ class StylesheetMiddleware(Component):
         return response
 
     async def arguments(self, page: PageItem) -> dict[str, Any]:
-        """Wait for the sheets of *page*; return them as arguments of the task that extracts it."""
-        urls = page.stylesheets
-        if urls is None:
-            urls = sheet_urls(page.html, page.url, limit=self._max_sheets)
-        return {"stylesheets": await self.collect(urls), **self._store}
-
-    async def collect(self, urls: Iterable[str]) -> dict[str, str]:
-        """Return the hashes of the started sheets at *urls* and of their imports, by URL.
+        """Return the sheets of *page*, with their imports, as arguments of the task that extracts it.
 
         Waits for the timeout at most; sheets that failed or are not complete then are left out.
         Imports are resolved against the URL of their sheet as linked, before redirects.
         """
+        urls = page.stylesheets
+        if urls is None:
+            urls = sheet_urls(page.html, page.url, limit=self._max_sheets)
         deadline = asyncio.get_running_loop().time() + self._timeout
         linked = {url: task for url in urls if (task := self._tasks.get(url))}
         found = arrived = await self._arrived(linked, deadline)
         for _ in range(IMPORT_DEPTH):
             arrived = await self._arrived(self._imports(found, arrived), deadline)
             found = found | arrived
-        return {url: sheet.hash for url, sheet in found.items()}
+        hashes = {url: sheet.hash for url, sheet in found.items()}
+        return {"stylesheets": hashes, **self._store}
 
     async def close(self) -> None:
         """Cancel active downloads."""
