@@ -14,7 +14,7 @@ from pyarrow import parquet
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.output.segments import SegmentSpan, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages
@@ -127,10 +127,10 @@ def test_reads_folder_of_segments(tmp_path: Path) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     for first in range(0, len(ARTICLES), 10):
         items = [
-            StoredItem(first + place, json.dumps(article.to_dict()))
+            (first + place, json.dumps(article.to_dict()))
             for place, article in enumerate(ARTICLES[first : first + 10])
         ]
-        span = SegmentSpan("0123abcd", "2026-11-22", items[0].id, items[-1].id)
+        span = SegmentSpan("0123abcd", "2026-11-22", items[0][0], items[-1][0])
         segment = write_span(tmp_path / "segments", span, items)
     assert cluster(tmp_path, "segments") == cluster(tmp_path, "feed.jsonl")
     (tmp_path / "segments" / "2026-11-22" / segment.name).unlink()

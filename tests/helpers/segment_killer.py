@@ -18,7 +18,7 @@ STORE, DAY = "0123abcd", "2026-11-22"
 CODE = {atomic_write.__file__, segments.__file__}
 
 
-def items(first: int, last: int) -> list[segments.StoredItem]:
+def items(first: int, last: int) -> list[tuple[int, str]]:
     """Return articles of a few KB; every tenth item is a quote."""
     result = []
     for number in range(first, last + 1):
@@ -26,10 +26,10 @@ def items(first: int, last: int) -> list[segments.StoredItem]:
         if number % 10:
             body = f"Straße {number} \u2028 \ud83d\udea2 " * 40
             article = {"url": url, "body": body, "authors": ["Ada"], "date": "2026-11-21"}
-            result.append(segments.StoredItem(number, json.dumps(article)))
+            result.append((number, json.dumps(article)))
         else:
             quote = json.dumps({"text": f"quote {number}", "number": number})
-            result.append(segments.StoredItem(number, quote))
+            result.append((number, quote))
     return result
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import boto3
 from scrapy.settings import Settings
 
-from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.output.segments import SegmentSpan, write_span
 from newscrawl.sinks import opensearch, postgresql, s3
 from newscrawl.sinks.delivery import deliver
 
@@ -54,7 +54,7 @@ def write_segments(folder: Path, first: int, count: int) -> None:
     for segment in range(first, first + count):
         start = segment * ITEMS + 1
         numbers = range(start, start + ITEMS)
-        items = [StoredItem(it, json.dumps(article(it))) for it in numbers]
+        items = [(it, json.dumps(article(it))) for it in numbers]
         span = SegmentSpan("0123abcd", DAY, start, start + ITEMS - 1)
         write_span(folder, span, items)
 

@@ -15,7 +15,6 @@ from newscrawl.cli.exit_codes import DONE, FAILED, USAGE
 from newscrawl.cli.main import cli, run
 from newscrawl.crawl.output.segments import (
     SegmentSpan,
-    StoredItem,
     list_segments,
     read_segments,
     write_span,
@@ -62,7 +61,7 @@ def story(number: int, hour: int = 10, **fields: Any) -> dict[str, Any]:
 
 def write(folder: Path, items: Iterable[dict[str, Any]], first: int = 1):
     """Write a segment."""
-    stored = [StoredItem(n, json.dumps(item)) for n, item in enumerate(items, first)]
+    stored = [(n, json.dumps(item)) for n, item in enumerate(items, first)]
     span = SegmentSpan("0123abcd", DAY, first, first + len(stored) - 1)
     write_span(folder, span, stored)
     return folder

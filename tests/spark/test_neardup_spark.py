@@ -16,7 +16,7 @@ import pytest
 from pyarrow import Table, parquet
 
 from newscrawl import clock
-from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.output.segments import SegmentSpan, write_span
 from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_rows, cluster_two_pass
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.lab.corpora.map_pages import PageOutcome
@@ -76,7 +76,7 @@ def write_segments(folder: Path, rows: Rows) -> None:
     """Write rows as a crawl does, every other one with an extra field."""
     plain = [json.loads(line) for line in lines_of(rows).splitlines()]
     items = [
-        StoredItem(number, json.dumps(row if number % 2 else row | {"number": number}))
+        (number, json.dumps(row if number % 2 else row | {"number": number}))
         for number, row in enumerate(plain)
     ]
     write_span(folder, SegmentSpan("state", "2026-01-02", 0, len(items) - 1), items)

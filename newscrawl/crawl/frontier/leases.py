@@ -83,7 +83,7 @@ _INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 #: fields that differ between two fetches of a page
 _VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
-_encode = ScrapyJSONEncoder().encode
+_encode = ScrapyJSONEncoder(ensure_ascii=False).encode
 
 #: a row of the table ``request``
 RequestRow = tuple[int, int, str, int, str | None, int | None]
@@ -418,7 +418,7 @@ def outbox_row(item: Any) -> tuple[bytes, str, int]:
     Raises ``TypeError`` or ``ValueError`` if it cannot be serialized as JSON.
     """
     fields = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
-    text = _encode(fields)
+    text = _encode(fields).encode(errors="replace").decode()  # SQLite stores no lone surrogates
     return item_key(fields), text, checksum(text)
 
 

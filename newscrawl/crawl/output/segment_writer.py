@@ -8,7 +8,6 @@ remaining steps and writes the same bytes under the same names.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import secrets
 from pathlib import Path
@@ -24,7 +23,7 @@ from newscrawl.component import Component
 from newscrawl.crawl.frontier import LeaseScheduler
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, CrawlStoreError, state_tables
 from newscrawl.crawl.frontier.leases import LeaseBook
-from newscrawl.crawl.output.segments import SegmentSpan, StoredItem, write_span
+from newscrawl.crawl.output.segments import SegmentSpan, write_span
 from newscrawl.defaults import SettingError, setting
 from newscrawl.sqlite import checksum
 
@@ -48,7 +47,7 @@ _PENDING: Final = (
     "WHERE item IS NOT NULL AND error IS NULL AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
 )
 _DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
-_SET_ASIDE: Final = "UPDATE outbox SET error = ? WHERE id = ?"
+_SET_ASIDE: Final = "UPDATE outbox SET error = 'damaged' WHERE id = ?"
 _MAX_ID: Final = 2**63 - 1
 
 segments_closed: Final = object()
@@ -154,9 +153,9 @@ class SegmentWriter(Component):
     async def _write_spans(self) -> None:
         for first, last, day in await self._store.read("SELECT * FROM segment ORDER BY first"):
             rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
-            errors = await run_in_thread(_find_errors, rows)
-            await self._set_aside(errors)
-            items = [StoredItem(number, text) for number, text, _ in rows if number not in errors]
+            damaged = {number for number, text, stored in rows if checksum(text) != stored}
+            await self._set_aside(damaged)
+            items = [(number, text) for number, text, _ in rows if number not in damaged]
             if items:
                 span = SegmentSpan(self._name, day, first, last)
                 await run_in_thread(write_span, self._folder, span, items)
@@ -167,25 +166,12 @@ class SegmentWriter(Component):
             self._last = last
             self._stats.inc_value("newscrawl/segments/item_count", len(items))
 
-    async def _set_aside(self, errors: dict[int, str]) -> None:
-        """Keep the items in the outbox with their *errors*; the crawl ends with exit code 1."""
-        for number, error in errors.items():
-            logger.error("Could not deliver item %d of the outbox: %s", number, error)
-            self._store.damage.append(f"{self._store.path}: item {number} set aside ({error})")
-        if errors:
-            self._stats.inc_value("newscrawl/segments/set_aside_count", len(errors))
-            self._store.write(_SET_ASIDE, [(error, number) for number, error in errors.items()])
+    async def _set_aside(self, damaged: set[int]) -> None:
+        """Keep *damaged* items in the outbox with an error; the crawl ends with exit code 1."""
+        for number in damaged:
+            logger.error("Could not deliver item %d of the outbox: damaged", number)
+            self._store.damage.append(f"{self._store.path}: item {number} set aside (damaged)")
+        if damaged:
+            self._stats.inc_value("newscrawl/segments/set_aside_count", len(damaged))
+            self._store.write(_SET_ASIDE, [(number,) for number in damaged])
             await self._store.commit()
-
-
-def _find_errors(rows: list[tuple[int, str, int]]) -> dict[int, str]:
-    """Return the errors of stored items that are damaged, by number."""
-    errors: dict[int, str] = {}
-    for number, text, stored in rows:
-        try:
-            json.loads(text)
-        except (RecursionError, ValueError) as error:
-            errors[number] = f"{type(error).__name__}: {error}"
-        if checksum(text) != stored:
-            errors[number] = "damaged"
-    return errors

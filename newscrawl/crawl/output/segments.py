@@ -36,15 +36,6 @@ class SegmentError(ValueError):
     """A segment or manifest is missing or damaged; the message starts with its path."""
 
 
-class StoredItem(NamedTuple):
-    """An item in the outbox of the crawl state."""
-
-    #: ascending number
-    id: int
-    #: the item as a JSON object
-    text: str
-
-
 class SegmentSpan(NamedTuple):
     """Range of items of a segment, committed to the crawl state before files are written."""
 
@@ -73,31 +64,27 @@ class Segment:
     last: int
 
 
-def write_span(folder: Path, span: SegmentSpan, items: Sequence[StoredItem]) -> Segment:
+def write_span(folder: Path, span: SegmentSpan, items: Sequence[tuple[int, str]]) -> Segment:
     """Write the *items* of *span*, at least one, to *folder*; return their segment, fsynced.
 
-    Raises ``OSError``. After an error or a crash, the same call completes the write.
+    An item is its number in the outbox and a JSON object. Raises ``OSError``. After an error or a
+    crash, the same call completes the write.
     """
     day = folder / span.day
     path = day / f"{span.store}-{span.first:012}-{span.last:012}{SUFFIX}"
-    write_file(path, lambda file: file.writelines(map(_line, items)))
+    write_file(path, lambda file: file.writelines(text.encode() + b"\n" for _, text in items))
     segment = Segment(
         name=path.name,
         items=len(items),
         bytes=path.stat().st_size,
         sha256=_sha256(path),
-        first=items[0].id,
-        last=items[-1].id,
+        first=items[0][0],
+        last=items[-1][0],
     )
     _update_manifest(day, span.store, segment)
     for parent in (folder, folder.parent):  # may be new
         sync_folder(parent)
     return segment
-
-
-def _line(item: StoredItem) -> bytes:
-    text = json.dumps(json.loads(item.text), ensure_ascii=False)
-    return text.encode(errors="replace") + b"\n"
 
 
 def _sha256(path: Path) -> str:

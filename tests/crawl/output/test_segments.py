@@ -23,7 +23,6 @@ from newscrawl.crawl.output.segments import (
     list_segments,
     read_segments,
 )
-from newscrawl.sqlite import checksum
 from tests.conftest import REPOSITORY
 from tests.helpers.segment_killer import DAY, STORE, items, write
 
@@ -41,9 +40,8 @@ def test_writes_json_lines(tmp_path: Path):
     write(tmp_path, 1, 25)
     name = f"{STORE}-000000000001-000000000025.jsonl"
     data = (tmp_path / DAY / name).read_bytes()
-    assert "Straße" in data.decode()
     lines = data.decode().removesuffix("\n").split("\n")
-    assert [json.loads(line) for line in lines] == [json.loads(item.text) for item in items(1, 25)]
+    assert [json.loads(line) for line in lines] == [json.loads(text) for _, text in items(1, 25)]
     manifest = json.loads((tmp_path / DAY / f"{STORE}{MANIFEST}").read_bytes())
     assert manifest["segments"] == [
         {
@@ -283,27 +281,23 @@ def test_sets_undeliverable_items_aside(tmp_path: Path):
     (tmp_path / "segments").write_text("a file")
     Run(tmp_path, 6).communicate()
     (tmp_path / "segments").unlink()
-    cut, text = "substr(item, 1, 40)", '{"title": '
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state, state:
         lost = [
             json.loads(item)["url"]
-            for (item,) in state.execute("SELECT item FROM outbox WHERE id IN (2, 5)")
+            for (item,) in state.execute("SELECT item FROM outbox WHERE id = 2")
         ]
-        state.execute(f"UPDATE outbox SET item = {cut} WHERE id = 2")
-        row = (text, checksum(text))
-        state.execute("UPDATE outbox SET item = ?, checksum = ? WHERE id = 5", row)
+        state.execute("UPDATE outbox SET item = substr(item, 1, 40) WHERE id = 2")
     _, log = (run := Run(tmp_path, 0)).communicate()
     assert run.returncode == 1
     assert "Traceback" not in log
     assert "exit code 1" in log
     assert "item 2 set aside (damaged)" in log
-    assert "item 5 set aside (JSONDecodeError" in log
     urls = {item["url"] for item in read_segments(tmp_path / "segments")}
     assert urls == urls_of(6) - set(lost)
     Run(tmp_path, 0).log()  # they are not tried again
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state:
         errors = state.execute("SELECT id, item FROM outbox WHERE error IS NOT NULL").fetchall()
-    assert [number for number, item in errors if item] == [2, 5]
+    assert [number for number, item in errors if item] == [2]
 
 
 @pytest.mark.slow
