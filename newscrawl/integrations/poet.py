@@ -11,7 +11,7 @@ from scrapy_poet.page_input_providers import PageObjectInputProvider
 from newscrawl.crawl.page_download import page_of
 from newscrawl.items import Article
 from newscrawl.pipelines import NewsExtractPipeline
-from newscrawl.pipelines.zyte import to_zyte
+from newscrawl.pipelines.item_filler import to_zyte
 
 
 class ArticleProvider(PageObjectInputProvider):

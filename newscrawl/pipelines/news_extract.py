@@ -32,8 +32,7 @@ from newscrawl.pipeline_options import (
     PipelineOptions,
     page_arguments,
 )
-from newscrawl.pipelines.item_filler import ItemFiller, use_article_adapter
-from newscrawl.pipelines.zyte import to_zyte
+from newscrawl.pipelines.item_filler import ItemFiller, to_zyte, use_article_adapter
 from newscrawl.text import body_hash, weighted_length
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.network.addresses import AddressPolicy, written_address
 from newscrawl.middlewares import SafetyMiddleware
+from newscrawl.middlewares.safety import AddressPolicy, written_address
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import INTERNAL, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page

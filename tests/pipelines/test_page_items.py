@@ -15,8 +15,7 @@ import zyte_common_items
 from itemadapter import ItemAdapter
 
 from newscrawl.items import Article, Breadcrumb, Evidence, Image
-from newscrawl.pipelines.item_filler import ItemFiller
-from newscrawl.pipelines.zyte import to_zyte
+from newscrawl.pipelines.item_filler import ItemFiller, to_zyte
 from tests.pipelines.test_news_extract_pipeline import (
     HTML,
     MIN_BODY,

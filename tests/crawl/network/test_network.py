@@ -103,7 +103,7 @@ asyncioreactor.install()
 from twisted.internet import reactor
 from twisted.internet.endpoints import HostnameEndpoint
 from twisted.internet.protocol import Factory, Protocol
-from newscrawl.crawl.network.addresses import AddressPolicy
+from newscrawl.middlewares.safety import AddressPolicy
 from newscrawl.middlewares.safety import CheckedResolver
 
 original = reactor.nameResolver
