@@ -145,7 +145,7 @@ def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
     assert crawl.returncode == 0
     assert crawl.errors() == []
     paths = "robots.txt", "map.xml", ""
-    assert web.request_counts() == {f"127.0.0.1/{path}": 1 for path in paths}
+    assert [web.request_counts()[f"127.0.0.1/{path}"] for path in paths] == [1, 1, 1]
     # Its rules apply to the next crawl, too, which does not fetch it.
     pages = [f"{base}/private", f"{base}/map.xml"]
     assert crawl_pages(tmp_path, pages, direct_environment()).errors() == []
