@@ -45,13 +45,11 @@ _PROBE_RANGE, _MIN_PROBE = 200, 12
 _MIN_HEADLINE = 10
 _MAX_HEADLINE = 400
 _MAX_START = 4000  # characters of HTML that are compared with a description
-_MAX_MESSAGE = (
-    120  # of a page that shows no story; longer text is a teaser, which the story continues
-)
+_MAX_MESSAGE = 120  # of a page that shows no story; longer text is a teaser
 _PARENTS = 4
 _MAX_REST, _MIN_WHOLE = 0.15, 0.8
 _SEARCHED = 24
-_MIN_SHARED = 0.5  # of the shingles of a headline, in the story below it
+_MIN_SHARED = 0.4  # of the shingles of a headline, in the story below it
 
 # Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js, Gutenberg,
 # htmlparser2, Portable Text, ProseMirror and Slate.
@@ -273,18 +271,15 @@ class _DataReader:
         return _DESCRIBED if any(key in start for key in page.descriptions) else 0
 
     def _names_page(self, value: dict[str, Any], *, nested: bool) -> bool:
-        """Return whether the strings of *value* are a headline or an address of the page.
-
-        The names of the keys are those of any language.
-        """
+        """Return whether a string of *value*, whatever its key, is a headline, or one an address."""
         for key, part in value.items():
-            if isinstance(part, str):
-                if self._is_headline(part) or (key in _ADDRESS_KEYS and self._is_address(part)):
-                    return True
-            elif nested or _names_title(key):
-                inner = part.values() if isinstance(part, dict) else part
-                if isinstance(part, (dict, list)) and any(map(self._is_headline, inner)):
-                    return True
+            texts: Iterable[Any] = (part,)
+            if isinstance(part, (dict, list)) and (nested or _names_title(key)):
+                texts = part.values() if isinstance(part, dict) else part
+            if any(map(self._is_headline, texts)):
+                return True
+            if key in _ADDRESS_KEYS and isinstance(part, str) and self._is_address(part):
+                return True
         return False
 
     def _is_address(self, text: str) -> bool:

@@ -253,13 +253,8 @@ def _kind(
         barrier = find_barrier(parsed, features, article.url, body=article.body)
         if barrier is not None:
             return "other", Evidence(barrier, BARRIER_CONFIDENCE)
-    kind, confidence = page_kind(
-        document,
-        features,
-        threshold=options.article_threshold,
-        title=article.title,
-        body=article.body,
-    )
+    texts = (article.title or "", article.body)
+    kind, confidence = page_kind(document, features, texts, threshold=options.article_threshold)
     return kind, Evidence("page", confidence)
 
 

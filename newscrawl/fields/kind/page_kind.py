@@ -42,10 +42,7 @@ SERIES_CONFIDENCE = 0.9
 """Confidence in a live blog or gallery recognized by the structure of the page."""
 
 NOTICE_CONFIDENCE = 0.8
-"""Confidence that a short undated text without images is not an article; set by hand."""
-
-TEASERS_CONFIDENCE = 0.8
-"""Confidence that a page is not an article because its texts have linked headings; set by hand."""
+"""Confidence that a short undated text without images, or a listing, is not an article; set by hand."""
 
 FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
@@ -85,14 +82,13 @@ def article_probability(features: Mapping[str, float]) -> float:
 def page_kind(
     document: Document,
     features: Mapping[str, float],
+    texts: tuple[str, str] = ("", ""),
     *,
     threshold: float | None = None,
-    title: str | None = None,
-    body: str = "",
 ) -> tuple[ArticleKind, float]:
     """Return the kind of *document*, which has these *features*, and the confidence, 0..1.
 
-    *title* and *body* are the extracted texts.
+    *texts* are the extracted title and body.
 
     A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
@@ -109,19 +105,22 @@ def page_kind(
         return "other", FORUM_CONFIDENCE
     is_doubtful = threshold is None and probability < _MAX_TEASERS
     if is_article and is_doubtful and _has_linked_headings(features):
-        return "index", TEASERS_CONFIDENCE
-    if is_article and not declared and is_undated(features, probability):
-        is_likely = probability >= _MIN_UNDATED_PROBABILITY
-        if not (is_likely and _tells_headline(title or "", body)):
-            return "other", NOTICE_CONFIDENCE
+        return "index", NOTICE_CONFIDENCE
+    if is_article and not declared and is_undated(features, probability, texts):
+        return "other", NOTICE_CONFIDENCE
     if is_article:
         return declared or "article", probability
     is_index = features["link_density"] > _MAX_LINK_DENSITY
     return "index" if is_index else "other", 1 - probability
 
 
-def is_undated(features: Mapping[str, float], probability: float) -> bool:
-    """Return whether *features* describe a short undated text, neither declared nor probable."""
+def is_undated(
+    features: Mapping[str, float], probability: float, texts: tuple[str, str] = ("", "")
+) -> bool:
+    """Return whether *features* describe a short undated text, neither declared nor probable.
+
+    A probable one is a story if it begins with what its headline says, as notices do not.
+    """
     if "body_chars" not in features:  # before extraction
         return False
     dated = ("article_data", "page_data", "authors", "span_images")
@@ -129,13 +128,11 @@ def is_undated(features: Mapping[str, float], probability: float) -> bool:
         return False
     is_likely = probability >= _MIN_UNDATED_PROBABILITY
     longest = _MAX_UNDATED_NOTICE if is_likely else _MAX_UNDATED
-    return not any(map(features.__getitem__, dated)) and 0 < features["body_chars"] <= longest
-
-
-def _tells_headline(title: str, body: str) -> bool:
-    """Return whether a text begins with what its headline says, as stories do and notices do not."""
+    if any(map(features.__getitem__, dated)) or not 0 < features["body_chars"] <= longest:
+        return False
+    title, body = texts
     is_headline = weighted_length(title) >= _MIN_HEADLINE
-    return is_headline and letter_overlap(title, body[:_START]) >= _MIN_OVERLAP
+    return not (is_likely and is_headline and letter_overlap(title, body[:_START]) >= _MIN_OVERLAP)
 
 
 def _has_linked_headings(features: Mapping[str, float]) -> bool:
