@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.css.media import HEIGHT, WIDTH
-from newscrawl.css.parser import end_of_arguments, unescape
+from newscrawl.css.parser import end_of_arguments
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
@@ -148,20 +148,10 @@ def relative_weight(weight: str, parent: float) -> float:
     return 400.0 if parent < 750 else 700.0
 
 
-_FAMILY = lazy_regex(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"',]+?))\s*(?:,|\Z)""")
-
-
 def parse_families(text: str) -> tuple[str, ...] | None:
     """Return the names of ``font-family``, None if it is invalid."""
-    names: list[str] = []
-    position = 0
-    while position < len(text):
-        family = _FAMILY.match(text, position)
-        if family is None:
-            return None
-        names.append(unescape(family[1] or family[2] or " ".join((family[3] or "").split())))
-        position = family.end()
-    return tuple(names) or None
+    names = tuple(" ".join(name.strip(" \t\n\"'").split()) for name in text.split(","))
+    return names if all(names) else None
 
 
 _BEFORE_SIZE = lazy_regex(

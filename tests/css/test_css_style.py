@@ -138,12 +138,12 @@ def test_computes_font_sizes(value: str, size: float):
 @pytest.mark.parametrize(
     ("declaration", "expected"),
     [
-        ("font: bold 20px/1.2 'Open  Sans', serif", (20, 700, ("open  sans", "serif"))),
+        ("font: bold 20px/1.2 'Open  Sans', serif", (20, 700, ("open sans", "serif"))),
         ("font: italic small-caps 650 1em a", (16, 650, ("a",))),
         ("font: 12px / calc(1em + 2px) Arial , x", (12, 400, ("arial", "x"))),
         ("font: 12px", (16, 400, INITIAL_STYLE.font_family)),
         ("font-weight: bolder", (16, 700, INITIAL_STYLE.font_family)),
-        ("font-weight: 1001; font-family: a b,\"c\\2c d\"", (16, 400, ("a b", "c,d"))),
+        ("font-weight: 1001; font-family: a b,\"c d\"", (16, 400, ("a b", "c d"))),
     ],
 )  # fmt: skip
 def test_parses_fonts(declaration: str, expected: tuple[float, float, tuple[str, ...]]):
