@@ -392,13 +392,9 @@ _TESTS: dict[str, Test] = {
     "only-child": lambda tree, row: _first(tree, row) and _last(tree, row),
 }
 
-# Subject of a selector without parentheses and brackets: its tag, and its last class or id.
-_SUBJECT = lazy_regex(
-    rf"(?:.*(?<!\\)[{SPACE}>+~])?((?:[-\w]|[^\x00-\x7f])*+)([.#](?:[-\w]|[^\x00-\x7f]|\\.)++)*+",
-    re.ASCII | re.DOTALL,
-)
 _NEVER = lazy_regex(r"::|:(?:hover|focus|active|before|after|visited|target|first-l|-)")
-# The same of all selectors of a list with its end; else, the rest of a list that has others.
+# Tag, and last class or id, of the subject of a plain selector, with its end; else, the rest of a list
+# that has others.
 _SUBJECTS = lazy_regex(
     rf"((?:[-\w.#:]*+[{SPACE}>+~]++)*+([-\w]*+)([.#][-\w]++)*+[-\w:]*+)[{SPACE}]*+([,;])|([^;]*+);",
     re.ASCII,
@@ -408,7 +404,6 @@ _ANCESTOR = lazy_regex(
     rf"[^(\[\\+~.#]*+([.#][-\w]++)[^(\[\\+~>{SPACE}]*+(?:[{SPACE}]*+>|[{SPACE}]++(?![>+~]))",
     re.ASCII,
 )
-_GROUP = lazy_regex(r"(?<!\\)(?:\((?:[^()\\]|\\.)*+\)|\[(?:[^\[\]\\]|\\.)*+\])", re.DOTALL)
 
 
 def index_rules(rules: Sequence[Rule]) -> dict[str, list[tuple[str, int]]]:
@@ -439,19 +434,5 @@ def required_ancestor(text: str) -> str:
 
 def _key(text: str) -> str:
     """Return a name of the subject of a selector, "" if it matches nothing."""
-    text = outer = text.strip(SPACE)
-    if "(" in text or "[" in text:
-        for _ in range(MAX_NESTING):
-            if "(" not in outer and "[" not in outer:
-                break
-            outer = _GROUP.sub("", outer)
-    if ":" in outer and _NEVER.search(outer):
-        return ""
-    subject = _SUBJECT.match(outer)
-    tag, name = subject.groups() if subject else ("", None)
-    if name:
-        return unescape(unmask(name)) if "\\" in name else name
-    if tag:
-        return tag.lower()
     compiled = compile_selector(text)
     return min(compiled.compounds[0].names, default="*") if compiled else ""
