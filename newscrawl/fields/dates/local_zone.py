@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 # Zones differ by quarters of an hour. A time 12 hours behind UTC is one of a 12-hour clock.
 _ZONE_STEP = timedelta(minutes=15)
 _MIN_OFFSET, _MAX_OFFSET = timedelta(hours=-11), timedelta(hours=14)
-_MAX_UPDATES = 10
 
 
 class SiteZones(NamedTuple):
@@ -58,7 +57,7 @@ def to_local_zone(
     same = [item for item in modified if item.value == instant]
     for item in (*(item for item in evidence if item.source != "time"), *times[:1], *same):
         zone = _zone_of(instant, item)
-        if zone and not _may_be_update_time(item, instant, modified):
+        if zone:
             return instant.astimezone(zone)
     local = _zone_by_day(instant, evidence, site)
     return instant if local is None else instant.astimezone(local)
@@ -78,13 +77,6 @@ def _zone_by_day(
     return next(matching, site.zones[0] if agreed else None)
 
 
-def _may_be_update_time(
-    item: DateEvidence, instant: datetime, modified: Sequence[DateEvidence]
-) -> bool:
-    updates = [update.value for update in modified[:_MAX_UPDATES]]
-    return any(_is_other_minute(update, instant) and _zone_of(update, item) for update in updates)
-
-
 def _zone_of(instant: Day | datetime, item: DateEvidence) -> timezone | None:
     """Return the zone, other than UTC, in which *item* gives *instant*."""
     if not (isinstance(instant, datetime) and isinstance(item.value, datetime)):
@@ -95,12 +87,3 @@ def _zone_of(instant: Day | datetime, item: DateEvidence) -> timezone | None:
     if not offset or offset % _ZONE_STEP or not _MIN_OFFSET <= offset <= _MAX_OFFSET:
         return None
     return timezone(offset) if item.value.tzinfo is None or item.value == instant else None
-
-
-def _is_other_minute(update: Day | datetime, instant: datetime) -> bool:
-    """Return whether *update* is a minute or more away; visible times have no seconds."""
-    return (
-        isinstance(update, datetime)
-        and update.tzinfo is not None
-        and abs(update - instant) >= timedelta(minutes=1)
-    )

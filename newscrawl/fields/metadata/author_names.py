@@ -108,7 +108,8 @@ _NOBODY = lazy_regex(
     r"(?:(?:web|wp)?admin(?:istrator)?|web-?master|author|autor|auteur|unknown|anonym(?:ous)?|guest|user|root|name|staff"
     r"|reporter|correspondent|contributor|editor|writer|test|website|array|object object|true|false|null|none|undefined"
     r"|n/a|updated|posted|published|by|von|par|por|share|print|comments|follow|subscribe|search|menu|login|home|news"
-    r"|sponsored|email)[\s_-]?\d{0,6}",
+    r"|sponsored|e-?mail|related|articles?|stor(?:y|ies)|press|tools|top|text|links|services?|school|university"
+    r"|daily|united|international|add|no|read|view|increase)[\s_-]?\d{0,6}",
     re.IGNORECASE,
 )
 _LABEL = lazy_regex(
@@ -147,12 +148,8 @@ _CHINESE_NAME = CJKPattern(
 _KOREAN_NAME = CJKPattern(
     "[김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염추도소석선설마길][가-힣]{2}"
 )
-# Words of links, labels and organisations.
-_NO_PERSON = frozenset(
-    "add article articles comment comments email email daily increase international links news no press print read related"  # noqa: SIM905
-    " school service share sponsored staff stories story team text the tools top united university view".split()
-)
 _MAX_LENGTH = 80
+_MAX_NAME_WORDS = 7
 _MAX_NAMES = 20
 _MAX_PERSON_WORDS = 5
 _MAX_BY = 25
@@ -170,7 +167,8 @@ def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[
             known = not (
                 key in excluded or _LABEL.match(name) or _NOBODY.fullmatch(name) or is_by(name)
             )
-            if name and len(name) <= _MAX_LENGTH and known and _is_name(name):
+            is_short = len(name) <= _MAX_LENGTH and len(name.split()) <= _MAX_NAME_WORDS
+            if name and is_short and known and _is_name(name):
                 names.setdefault(key, name)
     people = [name for name in names.values() if not is_role(name)]
     if any(" " in name and not _ORGANIZATION.search(name) for name in people):
@@ -198,14 +196,9 @@ def is_person(name: str) -> bool:
 def is_full_name(name: str) -> bool:
     """Return whether *name* has the form of first name and surname, in a script with capitals."""
     parts = name.split()
-    return (
-        2 <= len(parts) <= _MAX_LISTED_WORDS
-        and is_person(name)
-        and name.lower() != name.upper()
-        and _ORGANIZATION.search(name) is None
-        and _NO_PERSON.isdisjoint(name.lower().split())
-        and not is_role(name)
-    )
+    is_other = _ORGANIZATION.search(name) or is_role(name) or any(map(_NOBODY.fullmatch, parts))
+    is_cased = name.lower() != name.upper()
+    return 1 < len(parts) <= _MAX_LISTED_WORDS and is_cased and is_person(name) and not is_other
 
 
 def is_lower(word: str) -> bool:

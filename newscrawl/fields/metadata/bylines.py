@@ -241,22 +241,23 @@ def _name_by_place(
 
     Their words are not in lower case elsewhere on the page.
     """
-    rows = document.shown_rows
-    above = islice(document.ancestors(rows[position]), _MAX_LEVELS)
+    rows, above = document.shown_rows, islice(document.ancestors(document.shown_rows[position]), 4)
     if len(text) > _MAX_LINE or any(map(document.attributes["href"].get, above)):
         return []
     names = clean_names([f"By {_without_dates(_without_date(text, language), language)}"])
     if not names or not all(map(is_full_name, names)):
         return []
-    around = [document.text[it] for it in rows[max(0, position - 1) : position + 3]]
+    around = [
+        document.text[it][: _MAX_LINE + 1] for it in rows[max(0, position - 1) : position + 3]
+    ]
     has_role = any(map(is_role, (*around[2:], *re.split(r"\s*[|,]\s*", text)[1:])))
-    around = [it for it in around[:3] if len(it) <= _MAX_LINE]
-    is_known = (
-        has_role
-        or any(date.has_year for it in around for date in read_dates(it, language=language))
-        or (first and any(document.text[it].startswith(names[0]) for it in rows[position + 1 :]))
+    dates = (it for text in around[:3] for it in read_dates(text, language=language))
+    is_repeated = first and any(
+        document.text[it].startswith(names[0]) for it in rows[position + 1 :]
     )
-    if not is_known or not (has_role or _is_line(document, position)):
+    if not has_role and not (is_repeated or any(it.has_year for it in dates)):
+        return []
+    if not has_role and not _is_line(document, position):
         return []
     page = document.join_texts(rows)
     parts = (part for name in names for part in name.split() if not is_lower(part))

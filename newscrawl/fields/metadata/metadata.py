@@ -364,13 +364,11 @@ class _Reader(StructuredData):
         for label, name in zip(*map(self.markup.meta.get, _WRITTEN_BY, ((), ())), strict=False):
             if is_by(label):
                 yield f"meta:{_WRITTEN_BY[1]}", [name]
-        own: list[Statement] = []
-        for item in self.items("author")[:MAX_VALUES]:
-            # Authors of teasers are farther down.
-            shown = self.document.shown_rows
-            if own and len(rows_between(shown, own[-1].row, item.row)) > _MAX_BETWEEN_AUTHORS:
-                break
-            own.append(item)
+        items, shown = self.items("author")[:MAX_VALUES], self.document.shown_rows
+        own = items[:1]  # those of teasers are farther down
+        for item in items[1:]:
+            if len(rows_between(shown, own[-1].row, item.row)) <= _MAX_BETWEEN_AUTHORS:
+                own.append(item)
         yield "microdata", [self._item_name(item) for item in own]
         links = map(self._text, self.markup.author_links)
         yield "rel", [text for text in links if " " not in text or is_person(text)]
