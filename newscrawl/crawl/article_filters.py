@@ -68,16 +68,13 @@ class ArticleFilters:
                 return "too_old"
             if self.until and _is_before(self.until, article.date):
                 return "too_new"
-        if self.languages and article.language and not self._has_language(article.language):
-            return "language"
-        return "keyword" if self.keywords and not self._has_keyword(article) else None
-
-    def _has_language(self, tag: str) -> bool:
-        return any(f"{tag.lower()}-".startswith(f"{accepted}-") for accepted in self.languages)
-
-    def _has_keyword(self, article: Article) -> bool:
-        text = _as_text(f"{article.title or ''}\n{article.body}")
-        return any(keyword in text for keyword in self.keywords)
+        if self.languages and article.language:
+            tag = f"{article.language.lower()}-"
+            if not any(tag.startswith(f"{accepted}-") for accepted in self.languages):
+                return "language"
+        text = _as_text(f"{article.title or ''}\n{article.body}") if self.keywords else ""
+        is_about = not self.keywords or any(keyword in text for keyword in self.keywords)
+        return None if is_about else "keyword"
 
 
 def _is_before(first: date, second: date) -> bool:

@@ -8,7 +8,7 @@ import sys
 import zlib
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawl.output.segments import SegmentError, list_segments
 from newscrawl.optional import require
@@ -52,13 +52,9 @@ def _segments(folder: str) -> list[tuple[Path, Segment]]:
         raise FeedError(str(error)) from error
 
 
-def _opened(path: str) -> IO[bytes] | gzip.GzipFile:
-    return gzip.open(path) if path.endswith(".gz") else Path(path).open("rb")
-
-
 def _lines(path: str) -> Iterator[bytes]:
     """Yield the non-blank lines of a file."""
-    with _opened(path) as lines:
+    with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as lines:
         try:
             yield from (line for line in lines if not line.isspace())
         except (EOFError, zlib.error) as error:

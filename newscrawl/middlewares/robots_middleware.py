@@ -57,7 +57,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} requires Scrapy's default asyncio reactor")
         self._rules = RulesCache("robots", SiteMemory.of(crawler))
-        self._parser_cache: ParserCache[RobotParser] = ParserCache(self._build_parser)
+        self._parser_cache: ParserCache[RobotParser] = ParserCache(
+            lambda text: build_from_crawler(self._parserimpl, crawler, text.encode())
+        )
 
     async def process_request(self, request: Request) -> Response | None:  # type: ignore[override]
         """Raise ``IgnoreRequest`` if the rules disallow *request*.
@@ -78,10 +80,6 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         """Return the rules of the site of *request*; raise :class:`RefusedError` if unreachable."""
         text = (await self._rules_for(request)).text
         return None if text is None else self._parser_cache.get(text)
-
-    def _build_parser(self, text: str) -> RobotParser:
-        parser: RobotParser = build_from_crawler(self._parserimpl, self.crawler, text.encode())
-        return parser
 
     async def _rules_for(self, request: Request) -> HostRules:
         parts = urlparse_cached(request)

@@ -95,7 +95,7 @@ class Watchdog(LeaseObserver):
         try:
             self._write(None)
             os.lseek(self._file, RECORD_SIZE, os.SEEK_SET)
-            signal.signal(signal.SIGVTALRM, self._on_signal)
+            signal.signal(signal.SIGVTALRM, lambda _, frame: self._read_stack(frame))
         except (OSError, ValueError):
             self._remove()
             raise
@@ -150,9 +150,6 @@ class Watchdog(LeaseObserver):
         }
         text = json.dumps(request).encode()
         os.pwrite(self._file, (text if len(text) <= RECORD_SIZE else b"null").ljust(RECORD_SIZE), 0)
-
-    def _on_signal(self, _: int, frame: FrameType | None) -> None:
-        self._read_stack(frame)
 
     def _watch(self) -> None:
         """Read the stack of the loop where the signal handler has to wait; runs in a thread."""

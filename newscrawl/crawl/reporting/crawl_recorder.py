@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy import signals
@@ -18,8 +18,6 @@ from newscrawl.defaults import setting
 from newscrawl.items import Article
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
@@ -120,7 +118,8 @@ class RecordedArticle(NamedTuple):
         body = article.evidence.get("body")
         return cls(
             article.url or "",
-            _storable(article.title),
+            # SQLite cannot store lone surrogates.
+            article.title and article.title.encode("utf-8", "replace").decode(),
             article.kind,
             article.date.isoformat() if article.date else None,
             article.fetched_at.timestamp() if article.fetched_at else None,
@@ -165,22 +164,12 @@ class CrawlRecorder(Component):
         ended = clock.now().timestamp()
         store = CrawlStore.for_crawler(self._crawler)
         store.write(_INSERT_CRAWL, [(self._started, ended, reason)])
-        sites = sorted({*counts, *self._articles})
-        store.write(
-            _INSERT_SITE, [(site, json.dumps(_recorded(counts.get(site, {})))) for site in sites]
-        )
+        for site in sorted({*counts, *self._articles}):
+            found = counts.get(site, Counter[str]())
+            is_idle = all(name.startswith("not_due/") for name in found)
+            store.write(_INSERT_SITE, [(site, json.dumps({} if is_idle else found))])
         store.write(_INSERT_ARTICLE, articles)
         store.write(_INSERT_DROPPED, dropped_pages(stats))
         for statement in (*_DELETE_OLD, _DELETE_ALARMS):
             store.write(statement, [(ended - RECORD_SECONDS,)])
         store.write(_DELETE_IDLE)
-
-
-def _recorded(counts: Mapping[str, int]) -> Mapping[str, int]:
-    """Return *counts*, none of a site of which nothing was due."""
-    return {} if all(name.startswith("not_due/") for name in counts) else counts
-
-
-def _storable(text: str | None) -> str | None:
-    """Return *text* without lone surrogates, which SQLite cannot store."""
-    return text and text.encode("utf-8", "replace").decode()
