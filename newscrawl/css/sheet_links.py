@@ -58,8 +58,6 @@ _ATTRIBUTE = lazy_regex(
 _PRELUDE_RULE = lazy_regex(
     r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
-# A URL for which only the scheme and host of the base matter.
-_ROOTED = lazy_regex(r"/(?![/\s])|(?:https?:)?//[^/?#\s]")
 _TEXT_CSS = frozenset({"", "text/css"})
 
 
@@ -98,18 +96,12 @@ def holds_css(attribute: Callable[[str], str | None]) -> bool:
     return kind in _TEXT_CSS and media_applies(attribute("media") or "")
 
 
+@lru_cache(1024)
 def sheet_url(href: str, base: str) -> str | None:
     """Return the absolute URL of the sheet *href*, None for invalid and ``data:`` URLs."""
     href = "".join(href.split("\n")).strip()
     if not href:
         return None
-    if _ROOTED.match(href):
-        base = "/".join(base.split("/", 3)[:3])
-    return _joined(href, base)
-
-
-@lru_cache(1024)  # the pages of a site share sheets
-def _joined(href: str, base: str) -> str | None:
     try:
         url = urldefrag(urljoin(base, href)).url
     except ValueError:

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
@@ -102,21 +101,6 @@ def test_keeps_document_order_and_limit():
     html = f"<style>@import '/9.css';</style>{links}".encode()
     assert [url[-5] for url in sheet_urls(html, PAGE)] == list("901234")
     assert [url[-5] for url in sheet_urls(html, PAGE, limit=2)] == list("90")
-
-
-@given(
-    st.text(alphabet="/:?#.ahtpsx\t\r é", max_size=12).map(lambda text: text.replace("a", "http:")),
-    st.sampled_from(
-        ["http://a.test/b/c?d#e", "https://a.test", "file:///a/b", "", "a/b/c/d", "http:/a/b/c"]
-    ),
-)
-@example("http://", "http://a.test/b/c")
-@example("/\t/", "http://a.test/b/c")
-@example("//#x", "http://a.test/b/c")
-def test_cached_url_matches_uncached(href: str, base: str):
-    links._joined.cache_clear()
-    for url in (base, f"{base}/x"):
-        assert sheet_url(href, url) == (links._joined(href.strip(), url) if href.strip() else None)
 
 
 def test_returns_all_schemes_but_data():
