@@ -9,7 +9,6 @@ script would enable (``media="print" onload=...``) do not.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from html import unescape
 from itertools import islice
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
 from newscrawl.css.media import media_applies
-from newscrawl.css.parser import Sheet, mask, parse_import, parse_sheet, unmask
+from newscrawl.css.parser import Sheet, parse_sheet
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ _MAX_TAGS = 2000
 _MAX_ATTRIBUTES = 32
 # In bytes; longer tags contain data in an attribute.
 _MAX_TAG_LENGTH = 4096
-_MAX_IMPORTS = 32
 # In bytes; imports come first in a sheet.
 _MAX_PRELUDE_LENGTH = 16384
 _OPENER = lazy_regex(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
@@ -54,9 +52,6 @@ _CLOSERS = {
 }
 _ATTRIBUTE = lazy_regex(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
-)
-_PRELUDE_RULE = lazy_regex(
-    r"(?:[ \t\n\r\f]++|<!--|-->)*+@(charset|layer|import)(?![\w-])([^;{}]*+)(?:;|\Z)", re.IGNORECASE
 )
 _TEXT_CSS = frozenset({"", "text/css"})
 
@@ -122,7 +117,7 @@ def _references(html: bytes) -> Iterator[_Reference]:
             attributes, inside = _attributes(html, start)
             prelude = html[inside : min(end, inside + _MAX_PRELUDE_LENGTH)]
             if b"@import" in prelude.lower() and holds_css(attributes.get):
-                yield from _imports(prelude)
+                yield from map(_Reference, parse_sheet(prelude.decode(errors="replace")).imports)
         elif reference := _reference(html, name, start):
             yield reference
 
@@ -174,19 +169,6 @@ def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
         attributes.setdefault(name, unescape(value.decode(errors="replace")))
         start = part.end()
     return attributes, html.find(b">", start, stop) + 1 or start
-
-
-def _imports(css: bytes) -> Iterator[_Reference]:
-    """Yield the ``@import`` rules of a sheet; only ``@charset`` and ``@layer`` may precede them."""
-    text, position = mask(css.decode(errors="replace")), 0
-    for _ in range(_MAX_IMPORTS):
-        rule = _PRELUDE_RULE.match(text, position)
-        if rule is None:
-            return
-        position = rule.end()
-        found = parse_import(unmask(rule[2]).strip()) if rule[1].lower() == "import" else None
-        if found is not None:
-            yield _Reference(found)
 
 
 def collect_sheets(
