@@ -8,6 +8,7 @@ a word, close to the text of the story.
 from __future__ import annotations
 
 import re
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
@@ -31,7 +32,7 @@ _MAX_LABEL: Final = 40
 # Parameters that number pictures, comments and list pages.
 _OTHER: Final = lazy_regex(
     r"(?:c|comments?|replies|reply)[-_]?(?:page|p)?|(?:image|img|photo|foto|pic|picture|slide|bild|galler[yi]|galerie"
-    r"|diapo|video|ad|v|ver|lang|id)\w*",
+    r"|diapo|video|ad|v|ver|lang|id|sort|order|size)\w*",
     re.IGNORECASE,
 )
 _NUMBER: Final = lazy_regex(r"\d{1,2}")
@@ -40,7 +41,9 @@ _NUMBERED_PATH: Final = lazy_regex(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
 )
-_NAME_END: Final = lazy_regex(r"(?:[-_,.][a-z]{0,8}[-_=]?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE)
+_NAME_END: Final = lazy_regex(
+    r"(?:(?:[-_,.][a-z]{0,8}[-_=]?)?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE
+)
 _MIN_STEM: Final = 4
 _ABSOLUTE: Final = ("/", "#", "https:", "http:")
 _ELSEWHERE: Final = lazy_regex(r"\s*(?:[/#]|[a-z][a-z\d+.-]*:)", re.IGNORECASE)
@@ -133,7 +136,7 @@ def _stem(url: str) -> str:
 def _links(
     document: Document, roots: Sequence[int], stem: str
 ) -> Iterator[tuple[str, str, bool | None]]:
-    """Yield address and text of links, and whether they are named as leading to the next page.
+    """Yield address and text of links and options, and whether they are named as the next page.
 
     None: the head of the page says so. Links with a path that lacks *stem* are left out.
     """
@@ -162,6 +165,10 @@ def _links(
             )
             if is_named or 0 < len(label) <= _MAX_LABEL:
                 yield hrefs[row].strip(), label, is_named
+    options = rows_between(document.rows_of("option"), start, stop + 2)
+    values = (document.element(row).get("value", "") for row in options)
+    for address in filterfalse(str.isalnum, values):  # the texts of menus are not kept
+        yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
 
 
 def _names(document: Document, row: int) -> Iterable[str]:
@@ -189,7 +196,8 @@ def _splits(url: str) -> dict[Address, int | None]:
         word = _LAST_WORD.search(base)
         if not _OTHER_WORD.search(f"{found['word']} {word[1] if word else ''}"):
             # Also without a word for "page".
-            for path_of_story in (base, _LAST_WORD.sub("", base)):
+            word_only = path[: found.start("number")].rstrip("-_=/,.")  # index.html, index2.html
+            for path_of_story in (base, _LAST_WORD.sub("", base), word_only):
                 splits[path_of_story + end, query] = int(found["number"])
     return splits
 

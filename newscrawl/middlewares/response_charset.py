@@ -22,13 +22,17 @@ logger = logging.getLogger(__name__)
 
 # Scrapy looks for redirects in the first 4,096 characters.
 _HEAD_SIZE: Final = 4 * 4096
-_ROOT: Final = re.compile(rb"<([a-z][\w:.-]{0,99})", re.IGNORECASE)
+_ROOT: Final = re.compile(rb"<!--.*?(?:-->|\Z)|<([a-z][\w:.-]{0,99})", re.IGNORECASE | re.DOTALL)
+_CLASSES: Final[dict[bytes, type[TextResponse]]] = {
+    b"html": HtmlResponse, b"rss": XmlResponse, b"feed": XmlResponse, b"rdf:rdf": XmlResponse
+}  # fmt: skip
 
 
 class CharsetMiddleware(Component):
     """Decodes responses of other charsets than those of the WHATWG Encoding Standard as UTF-8.
 
-    XHTML that is sent as XML becomes an ``HtmlResponse``.
+    XHTML that is sent as XML becomes an ``HtmlResponse``, a feed that is sent as HTML an
+    ``XmlResponse``.
 
     Scrapy accepts every codec of Python: ``punycode`` takes quadratic time, ``hex`` raises
     ``LookupError``. Its priority (585) places it between decompression and the middlewares that
@@ -42,9 +46,11 @@ class CharsetMiddleware(Component):
         """Return *response*; as UTF-8 if its header or its first 4 KB declare another charset."""
         if not isinstance(response, TextResponse):
             return response
-        if isinstance(response, XmlResponse) and (root := _ROOT.search(response.body[:_HEAD_SIZE])):
-            is_html = root[1].lower() == b"html"
-            response = response.replace(cls=HtmlResponse) if is_html else response
+        if isinstance(response, (HtmlResponse, XmlResponse)):
+            found = _ROOT.finditer(response.body, 0, _HEAD_SIZE)
+            root = next((match[1].lower() for match in found if match[1]), b"")
+            if (kind := _CLASSES.get(root)) and not isinstance(response, kind):
+                response = response.replace(cls=kind)
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         declared = (
             http_content_type_encoding(content_type),

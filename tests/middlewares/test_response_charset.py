@@ -40,11 +40,20 @@ def test_keeps_known_charsets():
     assert middleware.process_response(Request(URL), binary) is binary
 
 
-def test_xhtml_sent_as_xml_is_html():
-    middleware = CharsetMiddleware.from_crawler(get_crawler())
-    for body, kind in ((b"<!DOCTYPE html><html>", HtmlResponse), (b"<rss><html>", XmlResponse)):
-        response = XmlResponse(URL, body=b"<?xml version='1.0'?>\n" + body)
-        assert type(middleware.process_response(Request(URL), response)) is kind
+@pytest.mark.parametrize("sent", [HtmlResponse, XmlResponse])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"<!-- <rss> --><!DOCTYPE html><HTML>", HtmlResponse),
+        (b"<rss><html>", XmlResponse),
+        (b"<rdf:RDF xmlns='x'>", XmlResponse),
+        (b"<news>", None),
+    ],
+)
+def test_root_decides_between_html_and_feeds(sent: type, body: bytes, kind: type | None):
+    response = sent(URL, body=b"\xef\xbb\xbf<?xml version='1.0'?>\n" + body)
+    found = CharsetMiddleware.from_crawler(get_crawler()).process_response(Request(URL), response)
+    assert type(found) is (kind or sent)
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,6 @@ _FEED_TYPES = (
     "application/xml",
     "text/xml",
 )
-# Of feeds that are named so, and of much else.
-_OTHER_TYPES = ("", "application/json")
 _FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
 _FEED_PATH = re.compile(
     r"(?:^|[/._-])(?:rss\d?|atom|feeds?)(?:/[\w-]{1,30})?(?:\.(?:xml|rdf|json)|/?)(?:\?|$)"
@@ -267,7 +265,9 @@ def _feed_urls(document: Document, url: str, base: str) -> list[str]:
 
 def _is_feed(media_type: str, name: str) -> bool:
     kind = media_type.partition(";")[0].strip().lower()
-    return kind in _FEED_TYPES or (kind in _OTHER_TYPES and _FEED_NAME.search(name) is not None)
+    return kind in _FEED_TYPES or (
+        kind in ("", "application/json") and _FEED_NAME.search(name) is not None
+    )
 
 
 def extract_links(
