@@ -159,7 +159,9 @@ def _links(
             href = hrefs[row]  # the common case:
             if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
                 continue
-            label = squeeze(document.shown_text(row))
+            images = rows_between(document.rows_of("img"), row, document.end[row])
+            alts = (document.element(image).get("alt", "") for image in images)
+            label = squeeze(document.shown_text(row)) or next(alts, "")
             is_named = row in named or any(
                 _NEXT_NAME.search(name) for name in _names(document, row)
             )

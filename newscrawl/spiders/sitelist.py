@@ -374,9 +374,10 @@ class SitelistSpider(Spider):
             self.logger.info("Truncated (size limit): %s", response.url)
         listed = listing["entries"]
         if listing["kind"] == "index":
-            for entry in listed:
-                depth, timestamp = target.depth + 1, entry["timestamp"]
-                plan.add_sitemap(entry["url"], depth=depth, timestamp=timestamp)
+            for entry in listed:  # of feeds, in OPML, or of sitemaps
+                plan.add_source(
+                    target.role, entry["url"], depth=target.depth + 1, timestamp=entry["timestamp"]
+                )
             listed = []
         elif target.role == "sitemap":
             plan.record_place(target, _place(plan, listed, listing["left_out"]))

@@ -47,6 +47,7 @@ def page(
         (STORY, "<base href='/news/x/'>", "<a href='../a-long-story?s=2'>Suite &gt;</a>", f"{STORY}?s=2"),
         (STORY, "", "<p class=next><a href='?seite=2'>Teil 2</a></p>", f"{STORY}?seite=2"),
         (STORY, "", "<select><option value='?s=1'>1<option value='?s=2'>2. The masons</select>", f"{STORY}?s=2"),
+        (STORY, "", "<a href='?s=2'><img src=/n.gif alt='Next page'></a>", f"{STORY}?s=2"),
         (f"{STORY}/index.html", "", "<a href='index2.html'>2</a>", f"{STORY}/index2.html"),
         (f"{STORY}/index2.html", "", "2 <a href='index3.html'>3</a>", f"{STORY}/index3.html"),
         (STORY, "", "<a href='?page=2'>2</a> <a href='?page=all'>Auf einer Seite</a>", f"{STORY}?page=all"),

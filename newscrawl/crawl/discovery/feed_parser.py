@@ -40,6 +40,7 @@ _PERIOD: Final = re.compile(rb"<(?:\w{1,20}:)?updatePeriod>\s{0,99}(\w{5,7})\s{0
 _PERIODS: Final = {
     b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
 }  # fmt: skip
+_OUTLINE: Final = re.compile(rb"""\sxmlUrl\s{0,9}=\s{0,9}["']([^"'<>]{1,2083})["']""")
 _HOME: Final = re.compile(r"(?:https?://[^/?#]+)?/?")
 _HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
@@ -53,12 +54,16 @@ def read_feed(
 ) -> dict[str, Any]:
     """Return the newest entries of the feed *data*.
 
-    ``kind`` is ``feed`` or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
+    ``kind`` is ``feed``, ``index`` (OPML: the entries are feeds) or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
     (:func:`polling_hints`), ``next`` is the address of its next page (RFC 5005). The other keys are those of
     :meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`, *options* those of the
     collector.
     """
     entries = EntryCollector(url, domains, **options)
+    if b"<opml" in data[:_MAX_TAG]:
+        for address in _OUTLINE.findall(data)[:MAX_ENTRIES]:
+            entries.add(unescape(address.decode("utf-8", "replace")), is_sitemap=True)
+        return entries.result("index")
     return read_json(data, entries) if is_json(data) else read_xml(repair_xml(data), entries)
 
 

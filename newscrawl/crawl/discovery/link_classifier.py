@@ -38,7 +38,6 @@ _NON_ARTICLE_SEGMENTS = frozenset(
         "print", "comments", "sitemap", "faq", "help", "cookies", "imprint", "jobs",
     }
 )  # fmt: skip
-_LIST_PATHS = ("sitemap", "archive", "archives")
 _MAX_LABEL_LENGTH = 20
 _MIN_HEADLINE_LENGTH = 30
 _ID_PARAMETERS = re.compile(
@@ -84,7 +83,7 @@ def may_list_articles(url: str, base: str) -> bool:
     path = parts.path.strip("/").lower()
     if parts.query:
         return "&" not in parts.query
-    return path in _LIST_PATHS or (not path and parts.netloc != urlsplit(base).netloc)
+    return path == "sitemap" or (not path and parts.netloc != urlsplit(base).netloc)
 
 
 def url_points(url: str) -> int:

@@ -46,12 +46,13 @@ _FEED_TYPES = (
     "application/rdf+xml",
     "application/feed+json",
     "application/xml",
+    "text/x-opml",
     "text/xml",
 )
 _FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
 _FEED_PATH = re.compile(
     r"(?:^|[/._-])(?:rss\d?|atom|feeds?)(?:/[\w-]{1,30})?(?:\.(?:xml|rdf|json)|/?)(?:\?|$)"
-    r"|\.(?:rss|atom|rdf)(?:\?|$)",
+    r"|\.(?:rss|atom|rdf|opml)(?:\?|$)",
     re.IGNORECASE,
 )
 _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
@@ -249,7 +250,7 @@ def _feed_urls(document: Document, url: str, base: str) -> list[str]:
         link.get("href")
         for link in document.statements
         if link.tag == "link"
-        and "alternate" in link.get("rel").lower()
+        and not {"alternate", "outline"}.isdisjoint(link.get("rel").lower().split())
         and _is_feed(link.get("type"), f"{link.get('href')} {link.get('title')}")
     ]
     if not hrefs:

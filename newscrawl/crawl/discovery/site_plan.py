@@ -241,7 +241,7 @@ class SitePlan:
         if target.role != "article" and (silent or target.is_start):
             self.failure = reason
         is_missing = target.role == "sitemap" and reason.startswith(("http_4", "unreadable"))
-        if is_missing or (target.role == "robots" and not silent):
+        if (is_missing and not target.depth) or (target.role == "robots" and not silent):
             self.add_default_sitemap(target.url)
 
     @property
@@ -330,13 +330,15 @@ class SitePlan:
     def add_default_sitemap(self, failed: str) -> None:
         """Add the next one of the usual sitemaps after *failed*, which could not be read.
 
-        *failed* is a robots.txt, also one that names no sitemaps, or one of the usual sitemaps.
-        Nothing is added if the site list has sitemaps.
+        *failed* is a robots.txt, also one that names no sitemaps, a sitemap that it names, or one of
+        the usual ones. Nothing is added if the site list has sitemaps, or others wait.
         """
         names = ("/robots.txt", *USUAL_SITEMAPS)
         path = urlsplit(failed).path
-        if path in names[:-1] and not self.site.sitemaps:
-            self.add_sitemap(urljoin(failed, names[names.index(path) + 1]))
+        place = names.index(path) if path in names else 0
+        if place < len(USUAL_SITEMAPS) and not self.site.sitemaps and not self._sitemaps:
+            base = failed if path in names else self.site.url
+            self.add_sitemap(urljoin(base, names[place + 1]))
 
     def add_html_listing(self, url: str, depth: int) -> None:
         """Add the page at *url*, named as a sitemap or a feed; errors have the usual names."""

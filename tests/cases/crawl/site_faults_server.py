@@ -282,6 +282,12 @@ def s47(path, q, h, base):
     if path == "/api": return OK(json.dumps({"html": home(links[3:]) if q == "offset=3&limit=3" else ""}), "application/json")
     if path == "/read": return OK(story(ALL[int(q[4:]) - 4711], date=DAYS[1]))
 site(48, "own", "a feed that no page names; one behind a link without a name lists no page")(usual(P, lambda b: home([("/syndication", "")]), lambda path, b: feed(b, []) if path == "/syndication" else feed(b, P) if path == "/feed/" else None))
+def s49(path, b):
+    if path == "/robots.txt": return robots(f"Sitemap: {b}/gone.xml")
+    if path == "/sitemap.xml": return OK(sitemap([b + p for p in P[:3]]), XML)
+    if path == "/feeds": return OK(f"<?xml version='1.0'?><opml version='2.0'><body><outline text='Town'><outline type='rss' xmlUrl='{b}/xml?nr=1&amp;k=2'/></outline></body></opml>", "text/x-opml")
+    if path == "/xml": return feed(b, P[3:])
+site(49, "own", "a named sitemap that is gone, feeds in OPML")(usual(P, lambda b: home([], "<link rel=outline type='text/x-opml' href='/feeds'>"), s49))
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def do_GET(self):
