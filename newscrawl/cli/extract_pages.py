@@ -21,7 +21,6 @@ from newscrawl.cli.page_sources import (
 )
 from newscrawl.cli.shared_options import (
     COUNT,
-    complete_part,
     default_settings,
     page_options,
     progress,
@@ -92,7 +91,6 @@ _MAX_WAITING: Final = 64 * 2**20
     metavar="LIST",
     default=DEFAULT_PARTS_LIST,
     show_default=True,
-    shell_complete=complete_part,
     help=f"parts to include in the body, of {', '.join(PARTS)}",
 )
 @partial(with_settings, lazily=True)
