@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from newscrawl.extraction.body_structure import BodyBlock, BodyTable
     from newscrawl.extraction.method import Method, MethodResult
     from newscrawl.extraction.trace import Trace
+    from newscrawl.fields import Metadata
     from newscrawl.items import ArticleKind
 
 __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", "extract"]
@@ -54,6 +55,9 @@ DOUBTFUL_CONFIDENCE = 0.1
 
 MAX_BARRIER_BODY = 6000
 """Characters of a body up to which the page may be shown in place of a story."""
+
+# Of a declared story; the length is in characters.
+_MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.95
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
@@ -139,8 +143,11 @@ def extract(
 
     # 7. Kind of page; the classifier is trained on the findings of the default method.
     found = _findings(article, result) if chosen.name == DEFAULT_METHOD else None
-    features = kind_features(document, found)
-    article.kind, article.evidence["kind"] = _kind(article, parsed, document, features, options)
+    is_story = found is not None and _has_declared_story(article, metadata)
+    features = {} if is_story and trace is None else kind_features(document, found)
+    article.kind, article.evidence["kind"] = _kind(
+        article, parsed, document, {} if is_story else features, options
+    )
 
     # 8. Fields that depend on title and body.
     _set_description(article, page, result)
@@ -249,13 +256,23 @@ def _kind(
     features: dict[str, float],
     options: ExtractOptions,
 ) -> tuple[ArticleKind, Evidence]:
-    if len(article.body) <= MAX_BARRIER_BODY:
+    if features and len(article.body) <= MAX_BARRIER_BODY:
         barrier = find_barrier(parsed, features, article.url, body=article.body)
         if barrier is not None:
             return "other", Evidence(barrier, BARRIER_CONFIDENCE)
     texts = (article.title or "", article.body)
     kind, confidence = page_kind(document, features, texts, threshold=options.article_threshold)
     return kind, Evidence("page", confidence)
+
+
+def _has_declared_story(article: Article, metadata: Metadata) -> bool:
+    """Return whether JSON-LD has the headline of a story whose long body and date are certain."""
+    found = list(map(article.evidence.get, ("body", "date")))
+    return (
+        len(article.body) >= _MIN_STORY
+        and all(it is not None and it.confidence >= _MIN_STORY_CONFIDENCE for it in found)
+        and any(title.source == "json-ld" for title in metadata.titles)
+    )
 
 
 def _findings(article: Article, result: MethodResult) -> ExtractedFields:

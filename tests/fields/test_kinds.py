@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 from newscrawl.defaults import DEFAULTS
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.extraction.trace import Trace
 from newscrawl.fields.kind import paywall
 from newscrawl.fields.kind.kind_features import KIND_FEATURES, kind_features
-from newscrawl.fields.kind.page_kind import KIND_THRESHOLD, load_kind_model, load_page_model
+from newscrawl.fields.kind.page_kind import (
+    KIND_THRESHOLD,
+    STORY_CONFIDENCE,
+    load_kind_model,
+    load_page_model,
+)
 from newscrawl.fields.kind.paywall import shows_paywall
 from newscrawl.fields.kind.series import series_kind
 from tests.pages.commented_pages import commented_pages
@@ -40,6 +46,25 @@ def test_classifies_synthetic_pages(page: KindPage):
         assert article.kind not in DEFAULTS["NEWSCRAWL_KEEP"]
     assert bool(article.paywalled) == page.paywalled
     assert KIND_THRESHOLD <= article.evidence["kind"].confidence <= 1
+
+
+def test_declared_story_needs_no_classifier():
+    """A trace has the features all the same; a live blog is recognised by its declared type."""
+    page = (
+        '<title>Council does nothing at all</title><script type="application/ld+json">{"@type": '
+        '"%s", "headline": "Council does nothing at all", "datePublished": "2026-03-14"}</script>'
+        "<meta property=article:published_time content=2026-03-14><h1>Council does nothing at all"
+        "</h1><p>14 March 2026</p><article>%s</article>"
+    )
+    paragraphs = "".join(f"<p>Item {number}. {SENTENCE * 3}</p>" for number in range(9))
+    trace = Trace()
+    story = extract(page % ("NewsArticle", paragraphs))
+    assert (story.kind, story.evidence["kind"].confidence) == ("article", STORY_CONFIDENCE)
+    assert extract(page % ("NewsArticle", paragraphs), trace=trace).evidence == story.evidence
+    assert trace.kind_features.keys() >= set(KIND_FEATURES)
+    assert extract(page % ("LiveBlogPosting", paragraphs)).kind == "live"
+    short = extract(page % ("NewsArticle", f"<p>{SENTENCE * 3}</p>"))
+    assert short.evidence["kind"].confidence != STORY_CONFIDENCE
 
 
 def test_comments_are_not_a_live_blog():
