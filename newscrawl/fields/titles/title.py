@@ -204,13 +204,10 @@ def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[
     parts = [split(title) for title in titles for split in (SEPARATOR.split, _AT_NAME.split)]
     ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
     addresses, host = document.attributes["href"], _host(url or "")
-    home = {
-        address
-        for address in filter(_HOME.fullmatch, set(addresses.values()))
-        if address and (url is None or "//" not in address or _host(address) == host)
-    }
-    for row in document.rows_of("a"):
-        if addresses.get(row) in home and document.chars(row) <= _MAX_SITE_LENGTH:
+    home = set(filter(_HOME.fullmatch, set(addresses.values()))) - {""}
+    for row in [row for row, address in addresses.items() if address in home]:
+        is_own = url is None or "//" not in addresses[row] or _host(addresses[row]) == host
+        if is_own and document.tag[row] == "a" and document.chars(row) <= _MAX_SITE_LENGTH:
             text = document.shown_text(row)
             if _normalized(text) in ends and weighted_length(text) <= _MAX_SITE_LENGTH:
                 yield text
