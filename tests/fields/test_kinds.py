@@ -218,6 +218,16 @@ def test_undated_notice_does_not_repeat_its_headline(title: str, text: str, kind
     assert extract(page).kind == kind
 
 
+@pytest.mark.parametrize("more", ["Read more", "続きを読む", "Подробнее"])
+def test_listing_of_first_paragraphs_is_no_article(more: str):
+    items = "".join(
+        f"<h2>The council met for the {n}. time</h2><p>{n}: {SENTENCE * 2}</p><p><a href=/{n}>{more}</a></p>"
+        for n in range(6)
+    )
+    page = f"<title>Politics | Gazette</title><h1>Politics</h1><main>{items}</main>"
+    assert extract(page, "https://www.gazette.example/politics").kind in {"index", "other"}
+
+
 def test_section_page_is_no_article():
     """Whatever the page declares."""
     teasers = "".join(TEASER.format(number) for number in range(30))

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from math import log1p
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.document.document import rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.fields.kind.text_measures import (
     TextMeasures,
@@ -67,6 +68,7 @@ KIND_FEATURES = (
 _HEADINGS = ("h2", "h3", "h4", "h5")
 _LEVELS = {f"h{level}": float(level) for level in range(1, 7)}
 _MAX_HEADING_ROWS = 60
+_MAX_LINKS = 200
 # Short texts with a digit that are searched for dates and prices.
 _MAX_NUMBERED = 400
 _TYPE_KEY = '"@type"'
@@ -97,7 +99,7 @@ Features = dict[str, float]
 
 
 def kind_features(document: Document, found: ExtractedFields | None = None) -> Features:
-    """Return the :data:`KIND_FEATURES`, or without *found* the :data:`PAGE_FEATURES`."""
+    """Return the :data:`KIND_FEATURES` and ``same_links``, or without *found* the :data:`PAGE_FEATURES`."""
     measures = _Measures.of(document)
     features = _page_features(document, measures)
     if found is not None:
@@ -107,6 +109,7 @@ def kind_features(document: Document, found: ExtractedFields | None = None) -> F
             "date_confidence": found.date.confidence if found.date else 0.0,
             "date_kind": _date_kind(found.date.source) if found.date else UNKNOWN,
             "authors": float(min(found.authors, 3)),
+            "same_links": log1p(_same_links(document, found.forest)),
         }
     return features
 
@@ -222,6 +225,17 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
         "links_before": bisect_left(anchors, first) / (len(anchors) or 1),
         "images_before": bisect_left(images, first) / (len(images) or 1),
     }
+
+
+def _same_links(document: Document, forest: Sequence[int]) -> int:
+    """Return the number of addresses of links with the same text among the body, such as "Read more"."""
+    end = max((document.end[root] for root in forest), default=0)
+    rows = rows_between(document.rows_of("a"), min(forest, default=0), end)[:_MAX_LINKS]
+    targets: dict[str, set[str]] = {}
+    for row in filter(document.chars, rows):
+        href = document.attributes["href"].get(row, "")
+        targets.setdefault(document.subtree_text(row), set()).add(href)
+    return max(map(len, targets.values()), default=0)
 
 
 def _count_between(rows: Sequence[int], first: int, last: int) -> int:

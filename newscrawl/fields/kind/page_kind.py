@@ -54,7 +54,7 @@ _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
 _MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
 _MIN_UNDATED_PROBABILITY = 0.4
 _MIN_HEADLINE, _START, _MIN_OVERLAP = 32, 600, 0.3
-_MIN_TEASERS, _MIN_TEASER_SHARE, _MAX_TEASERS = 3, 0.4, 0.5
+_MIN_TEASERS, _MIN_TEASER_SHARE, _MAX_TEASERS = 3, 0.3, 0.65
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -97,7 +97,7 @@ def page_kind(
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
     of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
     Short undated texts without images that do not repeat their headline, such as cookie walls, and threads of
-    forums are ``other``; pages on which most texts have a heading with a link are an ``index``.
+    forums are ``other``; pages on which most texts have a linked heading or a link such as "Read more" are an ``index``.
     """
     probability = article_probability(features) if features else STORY_CONFIDENCE
     declared = declared_series(document)
@@ -107,7 +107,7 @@ def page_kind(
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
     is_doubtful = threshold is None and probability < _MAX_TEASERS
-    if is_article and is_doubtful and _has_linked_headings(features):
+    if is_article and is_doubtful and _are_teasers(features):
         return "index", NOTICE_CONFIDENCE
     if is_article and not declared and is_undated(features, probability, texts):
         return "other", NOTICE_CONFIDENCE
@@ -138,13 +138,14 @@ def is_undated(
     return not (is_likely and is_headline and letter_overlap(title, body[:_START]) >= _MIN_OVERLAP)
 
 
-def _has_linked_headings(features: Mapping[str, float]) -> bool:
-    """Return whether the texts of the body are teasers, each with a heading that has a link."""
+def _are_teasers(features: Mapping[str, float]) -> bool:
+    """Return whether the texts of the body have linked headings or links with the same text each."""
     linked = features.get("span_linked_headings", 0.0)
+    if linked != features.get("span_headings"):
+        linked = 0.0
     texts = expm1(features.get("body_texts", 0.0))  # with some of the headings
-    return linked == features.get("span_headings") and linked >= log1p(
-        max(_MIN_TEASERS, _MIN_TEASER_SHARE * texts)
-    )
+    least = log1p(max(_MIN_TEASERS, _MIN_TEASER_SHARE * texts))
+    return max(linked, features.get("same_links", 0.0)) >= least
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
