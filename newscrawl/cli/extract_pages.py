@@ -21,6 +21,7 @@ from newscrawl.cli.page_sources import (
 )
 from newscrawl.cli.shared_options import (
     COUNT,
+    complete_part,
     default_settings,
     page_options,
     progress,
@@ -91,6 +92,7 @@ _MAX_WAITING: Final = 64 * 2**20
     metavar="LIST",
     default=DEFAULT_PARTS_LIST,
     show_default=True,
+    shell_complete=complete_part,
     help=f"parts to include in the body, of {', '.join(PARTS)}",
 )
 @partial(with_settings, lazily=True)

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from newscrawl.cli.exit_codes import DONE, FAILED, INTERRUPTED, USAGE, interruption
 from newscrawl.optional import MissingPackageError
@@ -77,6 +78,15 @@ class LazyGroup(click.Group):
             known = f"did you mean {nearest[0]}?" if nearest else f"use {', '.join(COMMANDS)}"
             ctx.fail(f"no command {name!r}; {known}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the subcommands and options that start with *incomplete*; nothing is imported."""
+        found = [
+            CompletionItem(name, help=short)
+            for name, (_, short) in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of subcommands without importing them."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 from w3lib.encoding import resolve_encoding
 
+from newscrawl.body.parts import PARTS
 from newscrawl.defaults import DEFAULTS, NoSettings, unknown_settings
 from newscrawl.pipeline_options import validate_settings
 from newscrawl.text import printable
@@ -51,6 +52,20 @@ def check_method(method: str) -> str:
     return method
 
 
+def _complete_method(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the methods that start with *incomplete*."""
+    from newscrawl.extraction.methods import available_methods  # noqa: PLC0415  # slow to import
+
+    return [name for name in available_methods() if name.startswith(incomplete)]
+
+
+def complete_part(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Return the lists of parts that *incomplete* starts, without those that it has."""
+    before, comma, last = incomplete.rpartition(",")
+    free = [name for name in PARTS if name not in before.split(",")]
+    return [f"{before}{comma}{name}" for name in free if name.startswith(last)]
+
+
 COUNT = click.IntRange(min=0)
 """Type of options that count something."""
 
@@ -73,6 +88,7 @@ page_options = with_options(
         default=DEFAULTS["NEWSCRAWL_METHOD"],
         show_default=True,
         callback=lambda _, __, method: check_method(method),
+        shell_complete=_complete_method,
         help="extraction method",
     ),
     click.option("--url", callback=_check_url, help="URL of the page, if it is one file"),
@@ -147,6 +163,7 @@ def with_settings(
         "assignments",
         metavar="NAME=VALUE",
         multiple=True,
+        shell_complete=_complete_setting,
         help="a setting",
     )
     @click.option(
@@ -210,6 +227,10 @@ def _check_values(settings: Settings, names: Iterable[str]) -> None:
             # only a warning: other plugins have settings too
             path = click.get_current_context().command_path
             click.echo(f"{path}: unknown setting {name}; did you mean {nearest[0]}?", err=True)
+
+
+def _complete_setting(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [f"{name}=" for name in DEFAULTS if name.startswith(incomplete)]
 
 
 def default_settings() -> Settings:

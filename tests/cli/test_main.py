@@ -101,10 +101,13 @@ def test_unknown_command(name: str, message: str, capsys: pytest.CaptureFixture[
         ("newscrawl c", ["plain,crawl", "plain,cluster"]),
         ("newscrawl cluster --so", ["plain,--sort"]),
         ("newscrawl extract --format ma", ["plain,markdown"]),
+        ("newscrawl extract --method ne", ["plain,newscrawl"]),
+        ("newscrawl extract --parts code,ta", ["plain,code,tables"]),
+        ("newscrawl crawl -s NEWSCRAWL_SITE_LI", ["plain,NEWSCRAWL_SITE_LIMIT="]),
     ],
 )
 def test_shell_completion(words: str, expected: list[str]):
-    """Subcommands, options and choices."""
+    """Subcommands, options and values."""
     output = run_python(
         "from newscrawl.cli.main import main; main()",
         _NEWSCRAWL_COMPLETE="bash_complete",
