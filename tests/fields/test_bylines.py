@@ -84,6 +84,7 @@ def test_authors_of_teasers_and_labels_in_metadata():
         "<p>By then the bridge was closed.</p>",
         "<p class=author>By</p>",
         "<p class=authority>Town Hall</p>",
+        "<ul><li><a href=/17>Door Straps</a></ul>",
         "<h2>Posts by Category</h2>",
         "<blockquote><cite>Tides</cite> by <i>Walter Munk</i></blockquote>",
         "<a href=/rowing/teams/port-angels>Angels</a>",

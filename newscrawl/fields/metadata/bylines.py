@@ -65,6 +65,8 @@ _WORDS_BEFORE = lazy_regex(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 _LABEL = lazy_regex(
     r"[^:：|,]{2,25}[:：]\s*(?=\S)|(?:[^\W\d_]+\s){1,3}(?:[Bb]y|[Vv]on|[Pp]ar|[Pp]or|[Dd]oor|av|af|[Oo]leh)\s+(?=[^\W\d_a-zß-ÿ])"
 )
+# In English, "door" is no "by" as in Dutch: "Door Straps".
+_TWO_WORDS = lazy_regex(r"(?!By )[A-Z][a-z]+ [A-Z][a-z]+")
 _BEFORE_LABEL = lazy_regex(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu", "blockquote"})
 # In lower case: case-insensitive patterns are five times slower.
@@ -227,6 +229,8 @@ def _name(
     if any(is_lower(name) and (len(name) > _MAX_SIGN or name == found[0]) for name in found):
         return None  # a sentence: "Published by Port Games and released in May"
     names = [name for name in found if is_person(name) and label_of(name) != "modified"]
+    if is_label and (language or "").startswith("en") and _TWO_WORDS.fullmatch(text):
+        return None
     if not names or _is_date_word(names[0], document.text[row], is_marked=source == "class"):
         return None
     parent = document.parent[row]

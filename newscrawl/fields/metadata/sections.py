@@ -307,8 +307,11 @@ def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | 
     document, address_of = data.document, data.document.attributes["href"].get
     classes = document.attributes["class"]
     for row in document.rows_named(_PARTS_OF_MARKS[name]):
-        is_marked = row in classes and _is_marked(classes[row], name)
-        if not is_marked or not 0 < document.chars(row) <= _MAX_MARKED:
+        marks = classes.get(row, "").lower().split()
+        if (
+            not any(map(_MARKED[name].fullmatch, marks))
+            or not 0 < document.chars(row) <= _MAX_MARKED
+        ):
             continue
         above = (document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS))
         links = rows_between(document.rows_of("a"), row, document.end[row])[:MAX_VALUES]
@@ -317,10 +320,6 @@ def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | 
                 if text := clean_text(document.shown_text(link)):
                     yield text, _absolute(data, address_of(link))
             return
-
-
-def _is_marked(classes: str, name: str) -> bool:
-    return any(map(_MARKED[name].fullmatch, classes.lower().split()))
 
 
 def _clean_tags(texts: list[str]) -> tuple[str, ...]:
@@ -362,17 +361,13 @@ def _json_ld_trail(data: StructuredData) -> Iterator[Breadcrumb]:
     lists += [node for node in inside if isinstance(node, dict) and "itemListElement" in node]
     elements = [as_list(node.get("itemListElement")) for node in lists]
     first = next((entries for entries in elements if entries), [])
-    for entry in sorted(filter(_is_object, first), key=_position):
+    for entry in sorted((it for it in first if isinstance(it, dict)), key=_position):
         item = entry.get("item")
         target = item if isinstance(item, dict) else entry
         names = stated_texts(entry.get("name")) or stated_texts(target.get("name"))
         address = item if isinstance(item, str) else target.get("@id") or target.get("url")
         if names and (name := clean_text(names[0])):
             yield Breadcrumb(name, _absolute(data, address))
-
-
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
 
 
 def _position(entry: JsonObject) -> int:
