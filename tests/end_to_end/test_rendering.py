@@ -124,7 +124,7 @@ HOSTILE = {
 }
 ENDLESS = (
     "while (true) {}",
-    """const grow = () => document.body.insertAdjacentHTML('beforeend', '<p>x</p>'.repeat(9999));
+    """const grow = () => document.body.insertAdjacentHTML('beforeend', '<p>x</p>'.repeat(99999));
     setInterval(grow, 20);""",
 )
 
