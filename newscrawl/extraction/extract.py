@@ -53,9 +53,6 @@ __all__ = ["DEFAULT_METHOD", "METHODS", "ExtractOptions", "UnknownMethodError", 
 DOUBTFUL_CONFIDENCE = 0.1
 """Confidence in a body that consists of boilerplate; an estimate."""
 
-MAX_BARRIER_BODY = 6000
-"""Characters of a body up to which the page may be shown in place of a story."""
-
 # Of a declared story; the length is in characters.
 _MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.95
 
@@ -256,10 +253,8 @@ def _kind(
     features: dict[str, float],
     options: ExtractOptions,
 ) -> tuple[ArticleKind, Evidence]:
-    if features and len(article.body) <= MAX_BARRIER_BODY:
-        barrier = find_barrier(parsed, features, article.url, body=article.body)
-        if barrier is not None:
-            return "other", Evidence(barrier, BARRIER_CONFIDENCE)
+    if features and (barrier := find_barrier(parsed, features, article.url, body=article.body)):
+        return "other", Evidence(barrier, BARRIER_CONFIDENCE)
     texts = (article.title or "", article.body)
     kind, confidence = page_kind(document, features, texts, threshold=options.article_threshold)
     return kind, Evidence("page", confidence)
