@@ -8,7 +8,7 @@ a word, close to the text of the story.
 from __future__ import annotations
 
 import re
-from itertools import filterfalse
+from html import unescape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
@@ -43,6 +43,9 @@ _NUMBERED_PATH: Final = lazy_regex(
 )
 _NAME_END: Final = lazy_regex(
     r"(?:(?:[-_,.][a-z]{0,8}[-_=]?)?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE
+)
+_OPTION: Final = lazy_regex(
+    rb"<option\b[^<>]{0,300}?\svalue=[\"']?([^\"'<>\s]{1,500})", re.IGNORECASE
 )
 _MIN_STEM: Final = 4
 _ABSOLUTE: Final = ("/", "#", "https:", "http:")
@@ -154,23 +157,31 @@ def _links(
     after = rows_between(texts, last, len(document))[:_TEXTS_AFTER]
     start, stop = min(before, default=first), max(after, default=last)
     hrefs = document.attributes["href"]
-    for row in rows_between(document.rows_of("a"), start, stop + 2):
-        if row in hrefs:
-            href = hrefs[row]  # the common case:
-            if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
-                continue
-            images = rows_between(document.rows_of("img"), row, document.end[row])
-            alts = (document.element(image).get("alt", "") for image in images)
-            label = squeeze(document.shown_text(row)) or next(alts, "")
-            is_named = row in named or any(
-                _NEXT_NAME.search(name) for name in _names(document, row)
-            )
-            if is_named or 0 < len(label) <= _MAX_LABEL:
-                yield hrefs[row].strip(), label, is_named
-    options = rows_between(document.rows_of("option"), start, stop + 2)
-    values = (document.element(row).get("value", "") for row in options)
-    for address in filterfalse(str.isalnum, values):  # the texts of menus are not kept
-        yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
+    for row in filter(hrefs.__contains__, rows_between(document.rows_of("a"), start, stop + 2)):
+        href = hrefs[row]  # the common case:
+        if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
+            continue
+        label = squeeze(document.shown_text(row))
+        if not label and (href.startswith("?") or (stem and stem in href)):
+            label = _alternative_text(document, row)
+        is_named = row in named or any(map(_NEXT_NAME.search, _names(document, row)))
+        if is_named or 0 < len(label) <= _MAX_LABEL:
+            yield href.strip(), label, is_named
+    if rows_between(document.rows_of("option"), start, stop + 2):
+        yield from _options(document)
+
+
+def _alternative_text(document: Document, row: int) -> str:
+    images = rows_between(document.rows_of("img"), row, document.end[row])
+    return next((document.element(image).get("alt", "") for image in images), "")
+
+
+def _options(document: Document) -> Iterator[tuple[str, str, bool]]:
+    """Yield the addresses of a menu, and the last number of each as its text, which is not kept."""
+    for value in _OPTION.findall(document.source):
+        address = unescape(value.decode(errors="replace"))
+        if not address.isalnum():
+            yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
 
 
 def _names(document: Document, row: int) -> Iterable[str]:

@@ -197,12 +197,16 @@ def section(
 def _separated_trail(data: StructuredData) -> Iterator[Breadcrumb]:
     """Yield the links above the headline that marks such as ``›`` separate from the front page."""
     document, address_of = data.document, data.document.attributes["href"].get
-    links = rows_between(document.rows_of("a"), 0, next(iter(document.rows_of("h1")), 0))
-    for home in links:
+    headline = next(iter(document.rows_of("h1")), 0)
+    links = rows_between(document.rows_of("a"), 0, headline)
+    for mark in rows_between(document.shown_rows, 0, headline):
+        if document.text[mark].strip() not in _TRAIL_MARKS:
+            continue
+        home = next(iter(links[: bisect_left(links, mark)][-1:]), 0)
         shown = rows_between(document.shown_rows, home, document.end[document.parent[home]])
-        address = _absolute(data, address_of(home))
-        after = next((document.text[row] for row in shown if row >= document.end[home]), "")
-        if address and urlsplit(address).path in {"", "/"} and after.strip() in _TRAIL_MARKS:
+        after = next((row for row in shown if row >= document.end[home]), None)
+        address = _absolute(data, address_of(home)) if after == mark else None
+        if address and urlsplit(address).path in {"", "/"}:
             for row in shown:
                 above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
                 link = next((it for it in above if document.tag[it] == "a"), None)
