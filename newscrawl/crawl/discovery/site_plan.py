@@ -51,7 +51,7 @@ MIN_REDIRECTS = 2
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
 """Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
 USUAL_FEEDS = ("/feed/", "/rss", "/rss.xml")
-"""Feeds of sites where nothing else lists an article, in the order of trial."""
+"""Feeds of sites that link to none and where nothing lists an article, in the order of trial."""
 
 
 # Front page, of a language or edition too.
@@ -299,7 +299,8 @@ class SitePlan:
         return new
 
     def add_feed(self, url: str) -> None:
-        """Add a feed that a page links to."""
+        """Add a feed that a page links to, in place of the usual ones."""
+        self._usual_feeds.clear()
         self._add_source(Target("feed", url))
 
     def add_next_feed(self, url: str) -> None:
@@ -587,7 +588,8 @@ class SitePlan:
     def _usual_feed(self) -> Target | None:
         found = self.in_flight or self._article_keys or self._known_count
         while self.is_read and self._usual_feeds and not found:
-            self.add_feed(urljoin(self.site.url, self._usual_feeds.popleft()))
+            url = urljoin(self.site.url, self._usual_feeds.popleft())
+            self._add_source(Target("feed", url))
             if self._listed:
                 return self._listed.popleft()
         return None

@@ -242,7 +242,7 @@ async def test_all_due(crawl: Opening, fake_clock: FakeClock):
     async with crawl() as state:
         await poll(state, await restored_frontier(state))
     async with crawl(NEWSCRAWL_ALL_DUE=True) as state:
-        assert await poll(state, await restored_frontier(state)) == ["robots.txt", ""]
+        assert {"robots.txt", ""} <= set(await poll(state, await restored_frontier(state)))
 
 
 @in_loop
