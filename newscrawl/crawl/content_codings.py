@@ -85,10 +85,12 @@ def decode(data: bytes, codings: Sequence[str], max_size: int, *, cut: bool = Fa
     return data
 
 
-def decode_in_worker(data: bytes, *, codings: Sequence[str], max_size: int) -> dict[str, Any]:
+def decode_in_worker(
+    data: bytes, *, codings: Sequence[str], max_size: int, cut: bool
+) -> dict[str, Any]:
     """Return the ``body`` of :func:`decode` in base64, or the ``error`` or ``too_large``."""
     try:
-        body = decode(data, codings, max_size)
+        body = decode(data, codings, max_size, cut=cut)
     except TooLargeError:
         return {"too_large": True}
     except CodingError as error:

@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 #: meta key of the retry
 META: Final = "newscrawl_identity"
+#: meta key: number of bytes after which the body is cut off
+CUT: Final = "newscrawl_cut"
 _SITE: Final = "newscrawl_site"
 _DECODE: Final = "newscrawl.crawl.content_codings:decode_in_worker"
 # Compressed bytes that are decoded on the event loop, in milliseconds whatever they contain.
@@ -68,13 +70,14 @@ class CompressionMiddleware(HttpCompressionMiddleware):
         return _decoded(response, body, unknown)
 
     async def _body(self, request: Request, response: Response, codings: list[str]) -> bytes:
-        limit, body = self._limit(request), response.body
+        limit, cut, body = self._limit(request), CUT in request.meta, response.body
         if (len(body) <= _MAX_INLINE_SIZE and len(codings) < 2) or not is_asyncio_available():
-            return decode(body, codings, limit)
+            return decode(body, codings, limit, cut=cut)
         site = request.meta.get(_SITE) or site_key(request.url)
+        plain = {"codings": codings, "max_size": limit, "cut": cut}
         try:
             pool = WorkerPool.for_crawler(self._crawler)
-            answer = await pool.call(_DECODE, body, site=site, codings=codings, max_size=limit)
+            answer = await pool.call(_DECODE, body, site=site, **plain)
         except WorkerError as error:
             if error.reason == "budget":
                 raise
@@ -86,7 +89,8 @@ class CompressionMiddleware(HttpCompressionMiddleware):
         return base64.b64decode(answer["body"])
 
     def _limit(self, request: Request) -> int:
-        return request.meta.get("download_maxsize", self._max_size) or _UNLIMITED
+        size: int = request.meta.get(CUT) or request.meta.get("download_maxsize", self._max_size)
+        return size or _UNLIMITED
 
     def _retry(self, request: Request, error: CodingError) -> Request:
         """Return *request* without compression; raise :class:`RefusedError` after a retry."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, StopDownload
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.httpobj import urlparse_cached
@@ -21,9 +23,12 @@ from newscrawl.crawl.network import RefusedError, copy_response
 from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE, product_token
+from newscrawl.middlewares.compression import CUT
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
@@ -47,9 +52,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     """Replaces Scrapy's ``RobotsTxtMiddleware`` (100); enabled by ``ROBOTSTXT_OBEY``.
 
     Differences: an unreachable robots.txt (5xx, 429, timeout, no connection) disallows the site for
-    an hour; ``http`` and ``https`` have separate rules. A worker reduces the first 512 KB to the
-    rules for this crawler, up to a limit (``newscrawl.crawl.rule_files``), and the rules of all
-    hosts are kept up to another one.
+    an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
+    worker reduces them to the rules for this crawler, up to a limit
+    (``newscrawl.crawl.rule_files``), and the rules of all hosts are kept up to another one.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -60,6 +65,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._parser_cache: ParserCache[RobotParser] = ParserCache(
             lambda text: build_from_crawler(self._parserimpl, crawler, text.encode())
         )
+        self._fetching = 0
+        self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
 
     async def process_request(self, request: Request) -> Response | None:  # type: ignore[override]
         """Raise ``IgnoreRequest`` if the rules disallow *request*.
@@ -107,9 +114,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     async def _fetch(self, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/request_count")
         try:
-            meta = {META: True, "redirect_ttl": MAX_REDIRECTS}
-            fetch = rules_request(f"{site}/robots.txt", request, meta)
-            response = await self.crawler.engine.download_async(fetch)
+            with self._stop_at_max_size():
+                response = await self.crawler.engine.download_async(self._request(site, request))
             return await self._read(response, site, token, request)
         except RefusedError as error:
             return HostRules(clock.now() + RETRY_TIME, refusal=error.reason)
@@ -120,6 +126,38 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             if not isinstance(error, IgnoreRequest):
                 self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             return self._unreachable(site, reason)
+
+    def _request(self, site: str, request: Request) -> Request:
+        meta = {
+            META: True,
+            # Any Content-Length: the download is stopped at 512 KB, and decompression as well.
+            "download_maxsize": 0,
+            CUT: MAX_ROBOTS_SIZE,
+            "redirect_ttl": MAX_REDIRECTS,
+        }
+        return rules_request(f"{site}/robots.txt", request, meta)
+
+    @contextmanager
+    def _stop_at_max_size(self) -> Iterator[None]:
+        """Stop downloads of robots.txt at the size limit.
+
+        The signal is sent for all downloads, so it is only connected while needed.
+        """
+        self._fetching += 1
+        if self._fetching == 1:
+            self.crawler.signals.connect(self._received_bytes, signals.bytes_received)
+        try:
+            yield
+        finally:
+            self._fetching -= 1
+            if not self._fetching:
+                self.crawler.signals.disconnect(self._received_bytes, signals.bytes_received)
+
+    def _received_bytes(self, data: bytes, request: Request) -> None:
+        if META in request.meta:
+            self._received[request] = self._received.get(request, 0) + len(data)
+            if self._received[request] > MAX_ROBOTS_SIZE:
+                raise StopDownload(fail=False)
 
     async def _read(self, response: Response, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/response_count")

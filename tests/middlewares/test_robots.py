@@ -45,7 +45,7 @@ def fetched(web: DirectWeb) -> set[str]:
 @pytest.mark.slow
 def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
     unknown = "nowhere.example"  # has no address
-    huge = "User-agent: *\nDisallow: /private\n" + "# x\n" * 500_000  # 2 MB
+    huge = "User-agent: *\nDisallow: /private\n" + "# x\n" * 2_700_000  # 10.8 MB
     late = DENY.replace("private", "first") + "# x\n" * 131_072 + DENY
     web.put("rules.example/robots.txt", text(DENY))
     web.put("none.example/robots.txt", text("", 404))
@@ -78,8 +78,9 @@ def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
     assert {url for url in fetched(web) if url.endswith(("/open", "/private"))} == allowed
     assert crawl.stats["newscrawl/robots/unreachable_count"] == 4
     assert crawl.stats["robotstxt/forbidden"] == 4
-    # Each robots.txt is fetched once.
+    # Each robots.txt is fetched once, and only its first 512 KB.
     assert web.request_counts()["rules.example/robots.txt"] == 1
+    assert crawl.stats["downloader/response_bytes"] < 4 * 2**20
     assert crawl.stats["reactor/read"] <= MAX_READ
 
 
