@@ -53,6 +53,7 @@ _DECODED_BYTES = 16 * 1024
 _MAX_DETECTION_BYTES = 256 * 1024
 # Largest share of replaced non-ASCII characters for a declared charset to be accepted.
 _MAX_REPLACED = 0.05
+_EUROS = {"gb18030": b"\x80", "big5hkscs": b"\xa3\xe1"}
 # Words of other scripts than Latin, in one-byte and two-byte charsets.
 _OTHER_SCRIPT = re.compile(rb"[\xa1-\xff]{8}")
 # The same for UTF-8, whose sequences are rare in text of legacy charsets.
@@ -201,9 +202,21 @@ def _declared(data: bytes, charset: str | None) -> list[str]:
 
 def _strict(data: bytes, encoding: str) -> str | None:
     try:
-        return data.decode(encoding)
+        return data.decode(encoding, "newscrawl.euro")
     except UnicodeError:
         return None
+
+
+def _as_euro(error: UnicodeError) -> tuple[str, int]:
+    """Decode the euro signs of GBK and Big5, which Python's codecs do not have."""
+    if isinstance(error, UnicodeDecodeError):
+        sign = _EUROS.get(error.encoding.replace("-", ""), b"")
+        if sign and error.object.startswith(sign, error.start):
+            return "€", error.start + len(sign)
+    raise error
+
+
+codecs.register_error("newscrawl.euro", _as_euro)
 
 
 def _decode(data: bytes, encoding: str) -> Decoded:
