@@ -11,25 +11,31 @@ from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import SECONDS_PER_TASK, Limits, SiteBudget
 
+TASK = "tests.helpers.hostile_tasks:spin"
 
-def test_slow_site_does_not_delay_others():
-    """All tasks of quick sites come before the second one of a slow site."""
+
+def served(*batches: list[tuple[str, float]]) -> list[str]:
+    """Return the sites of tasks of some seconds in the order of their ends; *batches* follow each other."""
     order = []
 
     async def run() -> None:
         pool = WorkerPool(0)
 
         async def call(site: str, seconds: float) -> None:
-            task = "tests.helpers.hostile_tasks:spin"
-            await pool.call(task, b"", site=site, seconds=seconds)
+            await pool.call(TASK, b"", site=site, seconds=seconds)
             order.append(site)
 
-        slow = [call("slow", 0.05) for _ in range(3)]
-        quick = [call(f"quick {number % 2}", 0.0) for number in range(10)]
-        await asyncio.gather(*slow, *quick)
+        for batch in batches:
+            await asyncio.gather(*(call(site, seconds) for site, seconds in batch))
         await pool.close()
 
     asyncio.run(run())
+    return order
+
+
+def test_slow_site_does_not_delay_others():
+    """All tasks of quick sites come before the second one of a slow site."""
+    order = served([("slow", 0.05)] * 3 + [(f"quick {number % 2}", 0.0) for number in range(10)])
     assert order[0] == "slow"
     assert order[-2:] == ["slow"] * 2
     assert Counter(order) == {"slow": 3, "quick 0": 5, "quick 1": 5}
@@ -37,21 +43,7 @@ def test_slow_site_does_not_delay_others():
 
 def test_idle_site_saves_no_time():
     """A site that comes late takes turns with one that has used much time."""
-    order = []
-
-    async def run() -> None:
-        pool = WorkerPool(0)
-
-        async def call(site: str, seconds: float) -> None:
-            task = "tests.helpers.hostile_tasks:spin"
-            await pool.call(task, b"", site=site, seconds=seconds)
-            order.append(site)
-
-        await call("old", 0.5)
-        await asyncio.gather(*[call(site, 0.02) for site in ["old", "new"] for _ in range(8)])
-        await pool.close()
-
-    asyncio.run(run())
+    order = served([("old", 0.5)], [("old", 0.02)] * 8 + [("new", 0.02)] * 8)
     assert Counter(order[1:9])["old"] >= 3
 
 
@@ -69,7 +61,6 @@ def test_budget_grows_with_the_tasks():
 @pytest.mark.parametrize("workers", [0, 1])
 def test_pool_refuses_tasks_over_the_budget(workers: int):
     """Tasks without site have no budget."""
-    task = "tests.helpers.hostile_tasks:spin"
 
     async def run() -> list[str]:
         pool = WorkerPool(workers, Limits(site_seconds=0.01))
@@ -78,7 +69,7 @@ def test_pool_refuses_tasks_over_the_budget(workers: int):
             sites = [("a", 0.6), ("a", 0.0), ("b", 0.0), ("a", 0.0), ("", 0.6), ("", 0.0)]
             for site, seconds in sites:
                 try:
-                    await pool.call(task, b"", site=site, seconds=seconds)
+                    await pool.call(TASK, b"", site=site, seconds=seconds)
                     reasons.append("")
                 except WorkerError as error:
                     reasons.append(error.reason)

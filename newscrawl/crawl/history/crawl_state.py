@@ -212,8 +212,8 @@ class CrawlState(schema.History):
 
         The latter is written at the end of the request, after everything else. *cut*: the limit
         that truncated the entries, if any; *pause*: when the site asks not to poll. A *target*
-        fetched as an article is recorded as a page without article. Returns whether all entries of
-        a known source are new.
+        fetched as an article is recorded as a page without article. Returns whether a known source
+        has rolled over: all its entries are new, so there may have been others.
         """
         site = plan.site.key
         plan.record_read(target)
@@ -222,34 +222,6 @@ class CrawlState(schema.History):
         if target.role == "article":
             self.pages.record_failure(target, response.request, "not_article")
             return False
-        return self._record_read(site, target, response, entries, cut=cut, pause=pause)
-
-    def _record_new_sources(self, plan: SitePlan) -> None:
-        now, site = clock.now().timestamp(), plan.site.key
-        rows = [
-            (site, target.role, target.key, target.url, target.depth, target.timestamp, now)
-            for target in plan.new_sources
-            if self._sizes.admits("source", site, target.key, target.url)
-        ]
-        plan.new_sources.clear()
-        if rows:
-            self._store.write(schema.INSERT_SOURCE, rows)
-
-    def _record_read(
-        self,
-        site: str,
-        target: Target,
-        response: Response,
-        entries: ClassifiedEntries,
-        *,
-        cut: int = 0,
-        pause: Pause = NO_PAUSE,
-    ) -> bool:
-        """Record that *target* was read; return whether it rolled over since the last poll.
-
-        *cut*: the limit that truncated the entries, if any; *pause*: when the site asks not to
-        poll. A source has rolled over if all its entries are new: there may have been others.
-        """
         new, listed = len(entries.new), len(entries.due) + len(entries.known)
         credit: float = new + len(entries.signals)
         elapsed = self._elapsed(target)
@@ -278,6 +250,17 @@ class CrawlState(schema.History):
             pause=pause,
         )
         return rolled_over
+
+    def _record_new_sources(self, plan: SitePlan) -> None:
+        now, site = clock.now().timestamp(), plan.site.key
+        rows = [
+            (site, target.role, target.key, target.url, target.depth, target.timestamp, now)
+            for target in plan.new_sources
+            if self._sizes.admits("source", site, target.key, target.url)
+        ]
+        plan.new_sources.clear()
+        if rows:
+            self._store.write(schema.INSERT_SOURCE, rows)
 
     def _elapsed(self, target: Target, since: str = "fetched_at") -> float | None:
         before = target.history.get(since)

@@ -114,7 +114,7 @@ _404: Final = lazy_regex(
     r"(?:not found|nicht gefunden|no encontrad[oa]|não encontrad[oa]|non trovat[oa]|niet gevonden)\W*$"
 )
 _PAGE: Final = lazy_regex(
-    r"\bpage|article|\bstory\b|\burl\b|address|content|seite|artikel|inhalt|beitrag|adres|dokument|meldung"
+    r"\bpage|article|\bstory\b|\burl\b|address|seite|artikel|inhalt|beitrag|adres|dokument|meldung"
     r"|p[áa]gin|art[íi](?:cul|g)|articol|conten|conteúdo|conținut|not[íi]ci|notizi|indirizzo|endereço|\blien\b"
     r"|stron|artykuł|treś|stránk|článe?k|obsah|oldal|cikk|tartalom|\bsid(?:an?|en)\b|inne?h[åo]ll|indhold|sivu"
     r"|artikkeli|sisältö|страниц|сторінк|стат[ьтя]|матер[иі]ал|новин|новост|σελίδα|άρθρο|περιεχόμενο|sayfa|haber|içerik"
