@@ -59,15 +59,18 @@ class ArticleFilters:
             return self.until
         return datetime.combine(self.until, time(), UTC) + 2 * _DAY
 
+    def reason_by_date(self, moment: date | None) -> str | None:
+        """Return why to drop an article that was published at *moment*; None to keep it."""
+        if (self.since or self.until) and moment is None:
+            return "undated"
+        if moment and self.since and _is_before(moment, self.since):
+            return "too_old"
+        return "too_new" if moment and self.until and _is_before(self.until, moment) else None
+
     def reason(self, article: Article) -> str | None:
         """Return the reason to drop *article*: its name in the stats; None to keep it."""
-        if self.since or self.until:
-            if article.date is None:
-                return "undated"
-            if self.since and _is_before(article.date, self.since):
-                return "too_old"
-            if self.until and _is_before(self.until, article.date):
-                return "too_new"
+        if reason := self.reason_by_date(article.date):
+            return reason
         if self.languages and article.language:
             tag = f"{article.language.lower()}-"
             if not any(tag.startswith(f"{accepted}-") for accepted in self.languages):

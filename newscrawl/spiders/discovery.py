@@ -43,9 +43,9 @@ class DiscoverySpider(SitelistSpider):
             self._listed.setdefault(entry["key"], {**entry, "source": source})
         return await super()._add_articles(plan, source, listed, **options)
 
-    async def _learn_parameters(self, *_: Any) -> bool:
-        """Compare no pages, which would be fetched."""
-        return False
+    async def _read_page(self, *_: Any) -> dict[str, Any]:
+        """Fetch no pages, to compare or to date them."""
+        return {"body": "", "date": None}
 
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         for request in super()._next_requests(plan):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poet reads them
 from dataclasses import replace
 from datetime import timedelta
@@ -15,6 +16,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
+from newscrawl.crawl.discovery.paging import MAX_TRIES, Sample, search_stories
 from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
 from newscrawl.crawl.discovery.site_list import read_arguments
 from newscrawl.crawl.discovery.site_plan import SitePlan
@@ -39,7 +41,7 @@ from newscrawl.crawl.web_archive import WebArchive
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
-from newscrawl.items import KEPT, Article, PageItem
+from newscrawl.items import KEPT, Article, PageItem, instant, parse_iso
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.workers.child import WorkerError
@@ -63,6 +65,11 @@ MAX_ARCHIVE_SPAN: Final = 32 * 24 * 3600
 """Seconds of an archive page whose articles are of its period."""
 MAX_PARAMETERS: Final = 20
 """Tracking parameters of a site that are compared, two requests for each combination."""
+
+MIN_SEARCHED: Final = 3 * MAX_TRIES
+"""Undated entries of a listing that is searched for those of a period."""
+MIN_ORDERED: Final = 7
+"""Samples of the first listing of a site that show whether its entries are in order of time."""
 
 #: Discovery comes first, so that articles are ordered among all known ones.
 _PRIORITY: dict[Role, int] = {
@@ -128,7 +135,7 @@ class SitelistSpider(Spider):
             self.crawler.signals.connect(self._item_lost, signal)
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
         earliest = clock.now() - timedelta(days=age) if age else None
-        filters = ArticleFilters.read(settings)
+        self.filters = filters = ArticleFilters.read(settings)
         self.since = _iso(filters.earliest or earliest)
         #: the period that was asked for
         self.window = {"since": _iso(filters.earliest), "until": _iso(filters.latest)}
@@ -330,7 +337,7 @@ class SitelistSpider(Spider):
             if len(known) >= MAX_PARAMETERS or not known.keys().isdisjoint(names):
                 continue
             known.update(dict.fromkeys(names, False))  # not compared by others meanwhile
-            first, second = [await self._read_variant(plan, url) for url in urls]
+            first, second = [await self._read_page(plan, url) for url in urls]
             if first["body"] and second["body"]:
                 kept = all(first[name] != second[name] for name in ("stated", "body"))
                 known.update(dict.fromkeys(names, kept))
@@ -338,16 +345,50 @@ class SitelistSpider(Spider):
                 learned |= kept
         return learned
 
-    async def _read_variant(self, plan: SitePlan, url: str) -> dict[str, Any]:
-        """Return the body of a page, and its title and canonical URL; no body if it fails."""
+    async def _search_period(
+        self, plan: SitePlan, role: Role, listed: list[dict[str, Any]], left_out: dict[str, int]
+    ) -> list[dict[str, Any]]:
+        """Return *listed* without the undated entries of other times, counted in *left_out*.
+
+        The dates of a few pages show these, if the entries are in order of time.
+        """
+        undated = [entry for entry in listed if entry["timestamp"] is None]
+        if plan.period.until is None or len(undated) < MIN_SEARCHED:
+            return listed
+
+        async def read(number: int) -> Sample | None:
+            text = (await self._read_page(plan, undated[number]["url"]))["date"]
+            if (moment := instant(text)) is None:
+                return None
+            return Sample(moment.timestamp(), self.filters.reason_by_date(parse_iso(text)))
+
+        score = plan.order_scores[role]
+        samples = MIN_SEARCHED // MAX_TRIES if score else MIN_ORDERED
+        reasons = await search_stories(len(undated), samples, read) if score >= 0 else None
+        plan.order_scores[role] += 1 if reasons else -1
+        counts = Counter(left_out)
+        if reasons:
+            counts.update(filter(None, reasons))
+            for entry, reason in zip(undated, reasons, strict=True):
+                entry["timestamp"] = None if reason else plan.period.until
+            listed = [entry for entry in listed if entry["timestamp"] is not None]
+        else:
+            limit = 2 * plan.budgets.articles
+            counts["over_limit"] += max(len(listed) - limit, 0)
+            listed = listed[:limit]
+        left_out.update(+counts)
+        return listed
+
+    async def _read_page(self, plan: SitePlan, url: str) -> dict[str, Any]:
+        """Return the body of a page, its date, title and canonical URL; no body if it fails."""
         try:
             meta = {"newscrawl_site": plan.site.key, "verbatim_url": True}
             response = await download_page(self.crawler, url, meta)
             page = await self._call(PAGE_TASK, plan, response, encoding=page_of(response).encoding)
         except Exception as error:  # noqa: BLE001  # any middleware's
-            self.logger.info("Could not compare (%s): %s", failure_reason(error), url)
-            return {"body": ""}
-        return {"body": page["body"], "stated": (page["title"], page["canonical_url"])}
+            self.logger.info("Could not read (%s): %s", failure_reason(error), url)
+            return {"body": "", "date": None}
+        return {**page, "stated": (page["title"], page["canonical_url"])}
 
     async def _call(
         self, task: str, plan: SitePlan, response: Response, **options: Any
@@ -369,10 +410,7 @@ class SitelistSpider(Spider):
             if isinstance(response, HtmlResponse):
                 plan.add_html_listing(response.url, target.depth)
             return
-        self._count_left_out(plan, listing["left_out"])
-        if "over_size" in listing["left_out"]:
-            self.logger.info("Truncated (size limit): %s", response.url)
-        listed = listing["entries"]
+        listed, left_out = listing["entries"], listing["left_out"]
         if listing["kind"] == "index":
             for entry in listed:  # of feeds, in OPML, or of sitemaps
                 plan.add_source(
@@ -380,16 +418,20 @@ class SitelistSpider(Spider):
                 )
             listed = []
         elif target.role == "sitemap":
-            plan.record_place(target, _place(plan, listed, listing["left_out"]))
+            listed = await self._search_period(plan, "sitemap", listed, left_out)
+            plan.record_place(target, _place(plan, listed, left_out))
+        self._count_left_out(plan, left_out)
+        if "over_size" in left_out:
+            self.logger.info("Truncated (size limit): %s", response.url)
         certain = listing["kind"] in ("feed", "news")
         before, since = plan.listed_count, target.history.get("fetched_at")
         entries = await self._add_articles(plan, response.url, listed, certain=certain, since=since)
         following = listing.get("next") and absolute_url(str(listing["next"]), response.url)
         if following:
-            place = _place(plan, listed, listing["left_out"])
+            place = _place(plan, listed, left_out)
             if place == "newer" or _goes_on(plan, before, entries):
                 plan.add_next_feed(following)
-        cut = limit if listing["left_out"].get("over_limit") else 0
+        cut = limit if left_out.get("over_limit") else 0
         pause = Pause(listing.get("ttl", 0.0), frozenset(listing.get("skip_hours", ())))
         rolled_over = self.state.record_listing(
             plan, target, response, entries, certain=certain, cut=cut, pause=pause
@@ -478,6 +520,10 @@ class SitelistSpider(Spider):
             # Known articles may have links like those of sections.
             for entry in await self.state.pages.without_articles(page["sections"]):
                 plan.add_section(entry, depth)
+            if page["next"]:
+                page["articles"] = await self._search_period(
+                    plan, "section", page["articles"], page["left_out"]
+                )
             self._count_left_out(plan, page["left_out"])
             place = _place(plan, page["articles"], page["left_out"])
             begin, end = archive_span(target.url) or (0, 0)
@@ -579,9 +625,9 @@ class SitelistSpider(Spider):
             self.site_stats.count(site, "left_out_count/likely_list", plan.likely_lists)
             self.site_stats.count(site, "undated_count", plan.undated)
             if plan.undated:
-                self.logger.info(
-                    "Candidates of %s without a date: %d, requested last", site, plan.undated
-                )
+                message = "Candidates of %s without a date: %d, requested last; %d were not (%s)"
+                left = min(plan.undated, skipped)
+                self.logger.info(message, site, plan.undated, left, skip_reason)
             if plan.failure and not plan.is_read:
                 self.site_stats.count(site, f"unreachable_count/{plan.failure}")
             for role, number in plan.not_due.items():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from newscrawl.crawl.discovery.paging import ListingPages, SitemapSeries
+from newscrawl.crawl.discovery.paging import ListingPages, Sample, SitemapSeries, search_stories
 from newscrawl.crawl.discovery.period import Period, sitemap_spans
 from newscrawl.crawl.discovery.sitemaps import read_sitemap
 from newscrawl.crawl.discovery.target import Target
@@ -53,10 +57,11 @@ def fill(web: DirectWeb, *, names: str, lastmod: str, dated: bool) -> None:
             )
             # One story in ten was changed years later.
             changed = "2026-01-05" if day % 10 == 0 else date
-            stories.append((web.url + path, changed if lastmod != "none" else ""))
+            listed = {"none": "", "today": f"2026-11-20T10:{day:02}:00Z"}.get(lastmod, changed)
+            stories.append((web.url + path, listed))
         path = names.format(year=year, month=mm, number=number + 1)
         web.put(f"127.0.0.1{path}", xml("urlset", stories))
-        last = {"all": f"{month}-28", "none": "", "pages": "2026-11-20"}[lastmod]
+        last = {"all": f"{month}-28", "pages": "2026-11-20"}.get(lastmod, "")
         sitemaps.append((web.url + path, last))
     web.put("127.0.0.1/sitemap.xml", xml("sitemapindex", sitemaps))
     web.put("127.0.0.1/", html("<p>A town"))
@@ -78,6 +83,8 @@ def crawl_month(folder: Path, web: DirectWeb, **settings: object) -> Crawl:
         ("/sitemap-{number}.xml", "all", False, 5),
         ("/sitemap-{number}.xml", "pages", True, 9),
         ("/sitemap-{number}.xml", "none", True, 9),
+        ("/sitemap-{number}.xml", "none", False, 9),
+        ("/sitemap-{number}.xml", "today", False, 9),
     ],
 )
 def test_period_of_a_site(
@@ -91,7 +98,8 @@ def test_period_of_a_site(
     assert found == {f"{WANTED}-{day:02}" for day in range(1, STORIES + 1)}
     pages = [url for url in requests if url.endswith(".html")]
     sitemaps = [url for url in requests if "sitemap" in url and not url.endswith("1/sitemap.xml")]
-    assert len(pages) <= STORIES + 22
+    # Of undated sitemaps, three samples of each.
+    assert len(pages) <= STORIES + 22 + 12 * (max_sitemaps > 1)
     assert len(sitemaps) <= max_sitemaps
 
 
@@ -193,6 +201,65 @@ def test_finds_the_sitemaps_of_a_period_in_few_requests(first: int, *, newest_fi
         read.append(number)
     assert {*range(first, first + 3)} <= set(read)
     assert len(read) == len(set(read)) <= 16
+
+
+def search(times: list[float | None], begin: float, end: float) -> tuple[set[int] | None, int]:
+    """Return the stories of the period from *begin* to *end* that a search finds, and its requests.
+
+    Times are in days; a page may have none.
+    """
+    read = []
+
+    async def read_sample(number: int) -> Sample | None:
+        read.append(number)
+        time = times[number]
+        if time is None:
+            return None
+        reason = "too_old" if time < begin else "too_new" if time > end else None
+        return Sample(time * 86_400, reason)
+
+    reasons = asyncio.run(search_stories(len(times), 7, read_sample))
+    found = reasons and {number for number, reason in enumerate(reasons) if reason is None}
+    assert reasons is None or len(reasons) == len(times)
+    return found, len(read)
+
+
+@given(
+    st.integers(21, 3000),
+    st.integers(0, 1000),
+    st.integers(0, 400),
+    st.sets(st.integers(0, 300).map(lambda n: n * 10 + 1)),
+    st.booleans(),
+)
+def test_finds_the_undated_stories_of_a_period_in_few_requests(
+    size: int,
+    begin: int,
+    length: int,
+    faults: set[int],
+    newest_first: bool,
+):
+    """The pages at *faults* have no date."""
+    times: list[float | None] = [number * 1000 / size for number in range(size)]
+    wanted = {n for n, time in enumerate(times) if time and begin <= time <= begin + length}
+    times = [None if n in faults else time for n, time in enumerate(times)]
+    if newest_first:
+        times.reverse()
+        wanted = {size - 1 - number for number in wanted}
+    found, requests = search(times, begin, begin + length)
+    assert found is not None
+    assert found >= wanted
+    assert len(found - wanted) <= 10
+    assert requests <= 60
+
+
+def test_stories_in_no_order_are_not_searched():
+    searches = []
+    for seed in range(100):
+        times: list[float | None] = [float(number) for number in range(400)]
+        Random(seed).shuffle(times)
+        searches.append(search(times, 100, 130))
+    assert sum(found is None for found, _ in searches) >= 98
+    assert max(requests for _, requests in searches) <= 30
 
 
 @pytest.mark.slow

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MAX_URL_LENGTH = 2083
 """Maximum length of a URL; longer ones are generated or hostile."""
 _MAX_TITLE_LENGTH = 500
+_DAY = 24 * 3600
 _MONTH = re.compile(r"(\d{4})-?(\d\d)?$")
 _RFC_822 = re.compile(r"\b\d\d? [A-Za-z]{3} \d\d \d\d:\d\d")  # a year of two digits
 _DAY_FIRST = re.compile(r"^(\d\d?)-(\d\d?)-(\d{4})(?!\d)")
@@ -199,13 +200,25 @@ class EntryCollector:
             # Most neighbours are of the period, so these were changed later.
             for entry in after:
                 entry["timestamp"] = self._period.until
+        elif kind != "index" and len(after) == len(entries) and not any(map(_is_dated, entries)):
+            times = [entry["timestamp"] for entry in entries]
+            if times and max(times) - min(times) < _DAY:  # of a change of the site
+                for entry in entries:
+                    entry["timestamp"] = None
         entries = sorted(entries, key=lambda entry: self._period.rank(entry["timestamp"]))
-        self._left_out["over_limit"] += max(0, len(entries) - self._limit)
+        undated = sum(entry["timestamp"] is None for entry in entries)
+        # Those are searched.
+        limit = max(self._limit, undated if self._period.until is not None else 0)
+        self._left_out["over_limit"] += max(0, len(entries) - limit)
         left_out = {reason: count for reason, count in self._left_out.items() if count}
-        entries = entries[: self._limit]
+        entries = entries[:limit]
         parts = further_pages(entry["url"] for entry in entries)
         for entry in entries:
             if story := parts.get(entry["url"]):
                 entry["story"] = page_key(story, self._variants.kept)
         variants = self._variants.result()
         return {"kind": kind, "entries": entries, "left_out": left_out, "variants": variants}
+
+
+def _is_dated(entry: dict[str, Any]) -> bool:
+    return "date" in entry["hints"] or date_in_url(entry["url"]) is not None

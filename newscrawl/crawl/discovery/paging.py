@@ -1,17 +1,24 @@
-"""Numbered pages and sitemaps, searched for the articles of a period in few requests."""
+"""Listings, pages and sitemaps, searched for the articles of a period in few requests."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from newscrawl.crawl.discovery.target import Target
 
 #: when the articles of a page were published, compared with the period; the undated may be of it
 Place = Literal["newer", "within", "undated", "older"]
+
+MAX_TRIES = 3
+"""Neighbouring pages that are fetched for the date of one."""
+_DAY = 24 * 3600
+_ORDER: dict[Place | None, int] = {"newer": 0, "within": 1, "older": 2}
 
 _NUMBER = re.compile(r"(?<!\d)(?<!limit=)(?<!size=)[1-9]\d*")
 
@@ -84,9 +91,12 @@ class SitemapSeries:
     def next_target(self) -> Target | None:
         """Return the sitemap to read next; None if the period is covered.
 
-        The neighbours of one within the period, else the middle of where it must be, or may be.
+        The neighbours of one within the period, else the middle of where it must be, or may be;
+        all sitemaps if those read are in no order.
         """
         keys, found = list(self.targets), []
+        order = [_ORDER[place] for key in keys if (place := self.places.get(key)) in _ORDER]
+        is_ordered = order in (sorted(order), sorted(order, reverse=True))
         read = [number for number, key in enumerate(keys) if key in self.places]
         for left, right in pairwise([-1, *read, len(keys)]):
             ends = [self.places[keys[n]] for n in (left, right) if 0 <= n < len(keys)]
@@ -96,6 +106,59 @@ class SitemapSeries:
             elif right - left > 1:
                 rank = 1 if len(set(known)) > 1 else len(known) + 1
                 found.append((rank, left - right, (left + right) // 2))
-        if not found or (min(found)[0] and "within" in self.places.values()):
+        if not found or (min(found)[0] and is_ordered and "within" in self.places.values()):
             return None
         return self.targets[keys[min(found)[2]]]
+
+
+class Sample(NamedTuple):
+    """The date of a story in seconds, and why it is outside of the period; None if it is not."""
+
+    time: float
+    reason: str | None
+
+
+async def search_stories(
+    size: int, first: int, read: Callable[[int], Awaitable[Sample | None]]
+) -> list[str | None] | None:
+    """Search *size* stories in order of time, rising or falling, for those of a period.
+
+    *first*: samples that show the order; *read* returns that of a story, None if it has no date.
+    Returns the reasons of all stories, None for a few next to the period, too; None without order.
+    """
+    samples: dict[int, Sample] = {}
+    first = min(first, size // MAX_TRIES)
+    numbers = [(size - MAX_TRIES) * number // (first - 1) for number in range(first) if first > 2]
+    while numbers:
+        for number in numbers:
+            for other in range(number, number + MAX_TRIES):
+                found = await read(other)
+                # The date of a page may be wrong.
+                if found and (len(samples) < first or _are_ordered({**samples, other: found})):
+                    samples[other] = found
+                    break
+            else:
+                return None
+        known = sorted(samples)
+        numbers = [
+            (left + right) // 2
+            for left, right in pairwise(known)
+            if samples[left].reason != samples[right].reason and right - left > MAX_TRIES + 1
+        ]
+    if not samples or not _are_ordered(samples):
+        return None
+    samples |= {-1: samples[known[0]], size: samples[known[-1]]}
+    reasons: list[str | None] = []
+    for left, right in pairwise(sorted(samples)):
+        same = samples[left].reason == samples[right].reason
+        between = samples[left].reason if same else None
+        reasons += [between] * (right - left - 1) + [samples[right].reason]
+    return reasons[:-1]
+
+
+def _are_ordered(samples: dict[int, Sample]) -> bool:
+    """Return whether the times of *samples* rise or fall, but for a tenth of their span."""
+    times = [samples[number].time for number in sorted(samples)]
+    span = times[-1] - times[0]
+    slack = max(abs(span) / 10, _DAY)
+    return all((b - a) * (1 if span > 0 else -1) >= -slack for a, b in pairwise(times))

@@ -142,6 +142,8 @@ class SitePlan:
         #: lists by directory, fewer than none if it has articles; candidates left out as likely lists
         self._lists: defaultdict[str, float] = defaultdict(float)
         self.likely_lists = 0
+        #: undated listings in order of time, less those that were not, by role
+        self.order_scores: Counter[Role] = Counter()
         #: candidates without a date, if a period was asked for
         self.undated = 0
         #: sitemaps by their names without numbers, if a period with an end was asked for
