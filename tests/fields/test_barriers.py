@@ -82,6 +82,34 @@ def test_missing_page_in_words(title: str, text: str):
         assert (article.kind, article.evidence["kind"].source) == ("other", "soft_404")
 
 
+@pytest.mark.parametrize(("title", "text"), MISSING[::3])
+def test_missing_page_above_other_stories(title: str, text: str):
+    """The stories have dates and more text than most articles."""
+    stories = "".join(
+        f"<h3><a href=/t{n}>{PARAGRAPH[n:70]}</a></h3><p>{n + 1} November 2026</p><p>{PARAGRAPH * 2}</p>"
+        for n in range(20)
+    )
+    for name in (title, f"{title} | Gazette"):
+        page = f"<title>{name}</title><h1></h1><h2>{title}</h2><p>{text}</p><main>{stories}</main>"
+        assert extract(page, STORY).evidence["kind"].source == "soft_404"
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("FBI says address book of the mayor cannot be found", "It was last seen on Monday."),
+        ("404 errors", "Error 404 is shown by servers."),
+        ("Page not found", "The band's second album is as good as the first."),
+    ],
+)
+def test_story_about_a_missing_page(title: str, text: str):
+    """A headline says more than such a message, a guide says it again, a story has another title."""
+    paragraphs = f"<p>{PARAGRAPH * 3}</p>" * 9
+    name = "The year in music" if text.startswith("The band") else title
+    page = f"<title>{name}</title><h1>{title}</h1><p>24 November 2026</p>{paragraphs}<p>{text}</p>"
+    assert extract(page, STORY).kind == "article"
+
+
 @pytest.mark.parametrize("start", ["The page was found in a drawer.", "Der Artikel fehlte nicht."])
 def test_story_about_a_page_is_not_missing(start: str):
     page = f"<title>{start}</title><h1>{start}</h1><p>24 November 2026</p><p>{start} {PARAGRAPH * 3}</p>"

@@ -3,7 +3,8 @@
 The evidence is independent of the language where possible: addresses, names in markup, scripts of
 consent platforms and bot checks, forms. A page is only looked at if it has little text outside of
 links, and never if it declares an article. That a page is missing is said in words: its title, a
-heading or the start of a short text has a word for a page and one for missing.
+heading or the start of a short text has a word for a page and one for missing; above the texts of
+other stories, title and heading.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _MIN_BODY: Final = 140
 # Weighted characters of a text under a heading, or one that says by itself, that the page is missing.
 _MAX_MISSING: Final = 2500
 _MAX_NOTICE: Final = 700
+# Weighted characters of a heading that only says it; a headline has more.
+_MAX_MESSAGE: Final = 40
 # Characters of a title or heading, and of the start of a text, that are read.
 _HEADING: Final = 80
 _START: Final = 160
@@ -186,17 +189,29 @@ def _find_gate(
 
 
 def _is_missing(document: Document, body: str) -> bool:
-    length = weighted_length(body)
-    if length > _MAX_MISSING:
+    """Return whether a heading, the title or a short text says that the page is missing.
+
+    Above a long text, as of other stories, the title and a short heading say it, and no later line.
+    """
+    length, title = weighted_length(body), document.title[:_HEADING]
+    is_long = length > _MAX_MISSING
+    if is_long and not _says_missing(title):
         return False
-    rows = document.rows_of("h1")[:2] or document.rows_of("h2")[:1]
-    texts = [text[:_HEADING] for text in (document.title, *map(document.subtree_text, rows))]
-    if length <= _MAX_NOTICE:
-        texts.append(body[:_START])
-    return any(map(_says_missing, map(str.lower, texts)))
+    first, second = (list(filter(document.chars, document.rows_of(tag))) for tag in ("h1", "h2"))
+    rows = first + second if is_long else first[:2] or second[:1]
+    headings = [document.subtree_text(row)[:_HEADING] for row in rows]
+    if is_long:
+        messages = [text for text in headings if weighted_length(text) <= _MAX_MESSAGE]
+        lines = body[_MAX_NOTICE:].splitlines()
+        return any(map(_says_missing, messages)) and not any(
+            _says_missing(line[:_START]) for line in lines
+        )
+    start = [body[:_START]] if length <= _MAX_NOTICE else []
+    return any(map(_says_missing, [title, *headings, *start]))
 
 
 def _says_missing(text: str) -> bool:
+    text = text.lower()
     return bool(_404.match(text) or (_IS_MISSING.search(text) and _PAGE.search(text)))
 
 
