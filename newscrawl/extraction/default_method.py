@@ -94,8 +94,10 @@ def _find_title_by_model(
     page: PageContext, options: ExtractOptions, region: list[int], model: Model
 ) -> Headline | None:
     document = page.document
-    candidates = find_candidates(document, page.metadata, page.url, region)
-    if page.sheets is not None and page.styles.complete:
+    candidates = find_candidates(
+        document, page.metadata, page.url, region, needed=page.trace is None
+    )
+    if candidates.features and page.sheets is not None and page.styles.complete:
         evaluated = evaluated_rows(document, region)
         candidates = candidates.with_style(evaluated, page.styles.style_of)
     if page.trace is not None:

@@ -244,6 +244,27 @@ def test_h1_that_equals_a_stated_title_ends_the_search():
     assert sorted(texts) == sorted([f"Live {STORY}", STORY, STORY, f"{STORY} and more"])
 
 
+@pytest.mark.parametrize(
+    ("body", "agreed"),
+    [
+        (f"<h1>{STORY.upper()}</h1>", True),
+        (f"<h1>{STORY}</h1><h1>{STORY}</h1>", False),
+        (f"<h1>{STORY} <span>Live</span></h1>", False),
+        ("<h1>Another story, which the page does not state</h1>", False),
+    ],
+)
+def test_a_title_that_the_page_agrees_on_needs_no_features(body: str, agreed: bool):
+    document = parse_document(f"{OG}{TITLE}{body}{BODY}")
+    metadata = read_metadata(document, URL, datetime(2024, 6, 9, tzinfo=UTC))
+    found, every = (
+        find_candidates(document, metadata, URL, [], needed=needed) for needed in (True, False)
+    )
+    assert bool(found.features) is not agreed
+    assert found.spans == every.spans
+    titles = [find_headline(document, it, load_title_model()) for it in (found, every)]
+    assert titles[0] == titles[1]
+
+
 def test_limits_the_number_of_candidates():
     page = TITLE + "<h1>" + "<b>part</b> " * 5000 + "</h1>" + f"<h1><i>{STORY}</i></h1>" * 5000
     assert len(candidates_of(page).spans) <= 60

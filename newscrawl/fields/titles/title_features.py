@@ -93,6 +93,14 @@ class TitleCandidates:
     content_words: list[str] = field(default_factory=list)
 
     @property
+    def agreed(self) -> TitleSpan | None:
+        """The only candidate, if it is a whole heading and, except for case, a stated title."""
+        if len(self.spans) != 1 or self.spans[0].heading is None or not self.spans[0].whole:
+            return None
+        text = self.spans[0].text.lower()
+        return self.spans[0] if text in map(str.lower, self.stated.values()) else None
+
+    @property
     def style_known(self) -> bool:
         """Whether the style features are known."""
         return any(self.features.get("style_known", ()))
@@ -130,10 +138,12 @@ def find_candidates(
     forest: Sequence[int],
     *,
     unseen: Collection[int] = (),
+    needed: bool = False,
 ) -> TitleCandidates:
     """Return the title candidates of a page with relevant content *forest*, without style features.
 
-    Site names are excluded. The text nodes *unseen* are treated as hidden.
+    Site names are excluded. The text nodes *unseen* are treated as hidden. With *needed*, there are
+    no features if the page agrees on its title (:attr:`TitleCandidates.agreed`).
     """
     site = site_names(document, metadata, url)
     rows = document.text_nodes()
@@ -149,6 +159,8 @@ def find_candidates(
     parts = _title_parts({title.text for title in metadata.titles})
     spans = find_spans(document, rows, set(stated.values()), parts, content[0])
     spans = [span for span in spans if not site.is_named_by(span.text)]
+    if needed and (certain := TitleCandidates(spans, {}, stated)).agreed:
+        return certain
     stated_words = {text: WordSet.of(text) for text in stated.values()}
     texts = [stated_words.get(span.text) or WordSet.of(span.text) for span in spans]
     wanted = frozenset().union(*(text.words for text in (*texts, *stated_words.values())))

@@ -34,6 +34,10 @@ MIN_SHARE = 0.7
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 """Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title`` element."""
 
+AGREED_CONFIDENCE = 0.97
+"""Confidence in the only heading if the page states its text as the title: the share of right ones
+on the corpora that may be used for training."""
+
 # With the first share of its words in the content or less, a title names the site or a section; a
 # candidate in the first text nodes of the content with the second share and the probability wins.
 _MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_PROBABILITY = 0.2, 0.3, 0.03
@@ -71,13 +75,17 @@ def find_headline(
     (:data:`MIN_PROBABILITY`, or the next one), else the first stated title without the site's
     name, or *fallback* (the title of another method). A ``title`` element that names the site or a
     section yields to a text at the start of the content. The confidence of a candidate is its
-    calibrated probability.
+    calibrated probability; the model is not asked if the page agrees on its title.
     """
-    choice, stated = _choose(candidates, model)
-    if candidates.stated.keys() == {"title"} and not (choice and choice.span.heading):
-        title = choice.span.text if choice else candidates.stated["title"]
-        choice = _of_content(candidates, model, title) or choice
-    found = _headline(document, choice, model) if choice else stated or fallback
+    if candidates.agreed:
+        found: Headline | None = _headline(document, candidates.agreed, AGREED_CONFIDENCE)
+    else:
+        choice, stated = _choose(candidates, model)
+        if candidates.stated.keys() == {"title"} and not (choice and choice.span.heading):
+            title = choice.span.text if choice else candidates.stated["title"]
+            choice = _of_content(candidates, model, title) or choice
+        confidence = model.ensemble.calibrated(choice.probability) if choice else 0
+        found = _headline(document, choice.span, confidence) if choice else stated or fallback
     return found and found._replace(
         text=_whole(found.text, candidates).lstrip(_BULLETS) or found.text
     )
@@ -137,11 +145,10 @@ def _min_probability(stated: Headline | None, shown: AbstractSet[str]) -> float:
     return MIN_PROBABILITY_SHARED if found and shared >= MIN_SHARE * len(found) else MIN_PROBABILITY
 
 
-def _headline(document: Document, choice: TitleChoice, model: Model) -> Headline:
-    span = choice.span
+def _headline(document: Document, span: TitleSpan, confidence: float) -> Headline:
     row = span.rows[0] if span.heading is None else span.heading
     source = "text" if span.heading is None else document.tag[row]
-    return Headline(span.text, Evidence(source, model.ensemble.calibrated(choice.probability)), row)
+    return Headline(span.text, Evidence(source, confidence), row)
 
 
 def _stated(candidates: TitleCandidates) -> Headline | None:
