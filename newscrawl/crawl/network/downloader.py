@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.utils.httpobj import urlparse_cached
@@ -13,6 +13,7 @@ from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
 
 MAX_SLOW_REQUESTS: Final = 1000
@@ -55,6 +56,12 @@ class Downloader(ScrapyDownloader):
         slots = (self.slots[key] for key in self.slow if key in self.slots)
         waiting = min(sum(len(slot.queue) for slot in slots), MAX_SLOW_REQUESTS)
         return 0 < self.total_concurrency <= len(self.active) - waiting
+
+    def _wait_for_download(self, slot: Slot, request: Request, *args: Any) -> Any:
+        # Scrapy does so when its task starts, after it has emptied the queue: without a delay, all
+        # waiting requests are sent at once.
+        slot.transferring.add(request)
+        return super()._wait_for_download(slot, request, *args)
 
     def refuse_waiting(self, key: str, reason: str) -> None:
         """Fail all requests that wait in the slot *key* with ``RefusedError(reason)``."""

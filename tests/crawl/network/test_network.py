@@ -57,6 +57,28 @@ async def test_hosts_of_a_domain_share_a_slot():
 
 
 @in_loop
+async def test_a_domain_gets_no_more_requests_at_once_than_its_concurrency(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    downloader = make_downloader(CONCURRENT_REQUESTS_PER_DOMAIN=2)
+    running: list[Request] = []
+    numbers = []
+
+    async def download(request: Request) -> Response:
+        running.append(request)
+        await asyncio.sleep(0)
+        numbers.append(len(running))
+        running.remove(request)
+        return Response(request.url)
+
+    monkeypatch.setattr(downloader.handlers, "download_request_async", download)
+    requests = [Request(f"http://a.example/{number}") for number in range(6)]
+    await asyncio.gather(*map(downloader._enqueue_request, requests))
+    assert len(numbers) == len(requests)
+    assert max(numbers) == 2
+
+
+@in_loop
 async def test_a_given_slot_takes_precedence():
     downloader = make_downloader()
     assert slots(downloader, HOSTS[0], download_slot="mine") == ["mine"]
