@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,7 @@ from newscrawl.crawl.discovery.urls import (
     site_key,
     trap_kind,
 )
-from newscrawl.fields import further_pages
-from newscrawl.fields.dates.visible_dates import read_only_date
-from newscrawl.fields.metadata.structured_date import MAX_LENGTH, parse_date
+from newscrawl.fields import further_pages, parse_date
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -36,7 +33,6 @@ MAX_URL_LENGTH = 2083
 _MAX_TITLE_LENGTH = 500
 _DAY = 24 * 3600
 _MONTH = re.compile(r"(\d{4})-?(\d\d)?$")
-_RFC_822 = re.compile(r"\b\d\d? [A-Za-z]{3} \d\d \d\d:\d\d")  # a year of two digits
 _DAY_FIRST = re.compile(r"^(\d\d?)-(\d\d?)-(\d{4})(?!\d)")
 
 
@@ -47,23 +43,8 @@ def read_date(text: str | None, language: str | None = None) -> Day | datetime |
     """
     if not text:
         return None
-    text = squeeze(text[:MAX_LENGTH])
-    now = clock.now()
     # As PHP and browsers read numbers with hyphens.
-    value = parse_date(_DAY_FIRST.sub(r"\3-\2-\1", text), now)
-    if value is not None:
-        return value
-    if _RFC_822.search(text):
-        return _rfc_822(text)
-    found = read_only_date(text, language, now)
-    return None if found is None or found.ambiguous else found.value
-
-
-def _rfc_822(text: str) -> datetime | None:
-    try:
-        return parsedate_to_datetime(text)
-    except ValueError:
-        return None
+    return parse_date(_DAY_FIRST.sub(r"\3-\2-\1", squeeze(text)), clock.now(), language)
 
 
 def date_timestamp(text: str | None, language: str | None = None) -> float | None:

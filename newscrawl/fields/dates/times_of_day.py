@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from dateutil import tz
 
 from newscrawl.fields.dates.vocabulary import phrase
-from newscrawl.fields.metadata.structured_date import ZONE_HOURS
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
@@ -17,6 +16,14 @@ if TYPE_CHECKING:
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
 
+# UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings.
+_ZONE_HOURS = {
+    "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
+    "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3, "МСК": 3, "MEZ": 1, "MESZ": 2,
+    "WIB": 7, "WITA": 8, "WIT": 9, "HKT": 8, "SGT": 8, "PHT": 8, "AWST": 8, "AEST": 10, "AEDT": 11,
+    "NZST": 12, "NZDT": 13, "SAST": 2, "WAT": 1, "CAT": 2, "EAT": 3, "PKT": 5, "TRT": 3, "BRT": -3,
+}  # fmt: skip
 # North American zone names that do not say whether daylight saving time applies.
 _ZONE_REGIONS = {
     "ET": "America/New_York", "CT": "America/Chicago", "MT": "America/Denver",
@@ -32,7 +39,7 @@ _CLOCK = (
 _AFTER = lazy_regex(_GAP + _CLOCK)
 _BEFORE = lazy_regex(_CLOCK)
 _GAP_BEFORE = lazy_regex(r"[\s,|()·•/-]{0,4}(?:[^\s\d]{1,12}+[\s,.|()·•-]{0,3}+){0,3}+")
-_WORDS = lazy_regex(r"\s?((?:[^\s\d.,;:|()/_-]{1,14}\.?\s?){1,3})")  # with combining marks
+_WORDS = lazy_regex(r"\s?((?:[^\s\d.,;:|()/_+-]{1,14}\.?\s?){1,3})")  # with combining marks
 _WORD_END = lazy_regex(r"(?<=\S)(?=\s|$)|\.")
 _ZONE = lazy_regex(
     r"[\s(]{0,2}(?:(?:gmt|utc)\s?)?(?P<sign>[+-])(?P<h>\d{1,2})(?::?(?P<m>\d\d))?(?!\d)"
@@ -57,7 +64,7 @@ def clock_after(
     match = _AFTER.match(folded, start)
     found = _read(match, text, words, day, before=match[1]) if match else None
     if found and found.zone is None:  # "2026-05-11 HKT 21:06"
-        zone, _ = _zone(text, folded, start, datetime.combine(day, found.time))
+        zone, _ = zone_after(text, folded, start, datetime.combine(day, found.time))
         return found._replace(zone=zone)
     return found
 
@@ -71,7 +78,7 @@ def clock_before(
         before = folded[max(0, match.start() - 6) : match.start()]
         found = _read(match, text, words, day, before=before)
         if found and found.end <= end and _GAP_BEFORE.fullmatch(folded, found.end, end):
-            zone, _ = _zone(text, folded, after, datetime.combine(day, found.time))
+            zone, _ = zone_after(text, folded, after, datetime.combine(day, found.time))
             return found._replace(zone=found.zone or zone)
     return None
 
@@ -89,7 +96,7 @@ def _read(
     if hour > 23:
         return None
     moment = time(hour, minute, second)
-    zone, end = _zone(text, folded, end, datetime.combine(day, moment))
+    zone, end = zone_after(text, folded, end, datetime.combine(day, moment))
     return ClockTime(moment, zone, match.start("h"), end)
 
 
@@ -111,7 +118,7 @@ def _day_period(folded: str, end: int, words: Vocabulary, before: str) -> tuple[
     return None, end
 
 
-def _zone(text: str, folded: str, start: int, moment: datetime) -> tuple[tzinfo | None, int]:
+def zone_after(text: str, folded: str, start: int, moment: datetime) -> tuple[tzinfo | None, int]:
     """Return the zone that follows *start*, if any, and the end of its name."""
     if match := _ZONE.match(folded, start):
         offset = timedelta(hours=int(match["h"]), minutes=int(match["m"] or 0))
@@ -120,8 +127,8 @@ def _zone(text: str, folded: str, start: int, moment: datetime) -> tuple[tzinfo 
     # Capitals only: "est" is a French word.
     if match := _ZONE_NAME.match(text, start):
         name = match[1]
-        if name in ZONE_HOURS:
-            return timezone(timedelta(hours=ZONE_HOURS[name])), match.end()
+        if name in _ZONE_HOURS:
+            return timezone(timedelta(hours=_ZONE_HOURS[name])), match.end()
         region = tz.gettz(_ZONE_REGIONS[name]) if name in _ZONE_REGIONS else None
         region_offset = region.utcoffset(moment) if region else None
         if region_offset is not None:

@@ -15,7 +15,7 @@ from newscrawl import clock
 from newscrawl.fields.dates.calendars import full_year, make_day, persian_year
 from newscrawl.fields.dates.date_tokens import DateToken, may_hold_month, read_tokens
 from newscrawl.fields.dates.relative_dates import has_relative_words, relative_dates, spoken_words
-from newscrawl.fields.dates.times_of_day import clock_after, clock_before
+from newscrawl.fields.dates.times_of_day import clock_after, clock_before, zone_after
 from newscrawl.fields.dates.vocabulary import base_language, fold, number_order, vocabulary
 from newscrawl.patterns import lazy_regex
 
@@ -32,6 +32,7 @@ _DIGIT = lazy_regex(r"\d|[一二三四五六七八九十]日")
 # Between two parts of a date.
 _MAX_TOKENS_BETWEEN = 6
 _MAX_CHARACTERS_BETWEEN = 14
+_CLOCK_AFTER = lazy_regex(r"\s\d\d?:\d\d(?!\d)")
 _DAY_UNITS = frozenset("日号號일")
 # Part of every numeric date.
 _NUMERIC_SEPARATOR = lazy_regex(r"\d\s?[./-]\s?\d")
@@ -136,14 +137,6 @@ def read_dates(
     return sorted(dates, key=lambda date: date.start) if len(dates) > 1 else dates
 
 
-def read_only_date(text: str, language: str | None, now: datetime) -> VisibleDate | None:
-    """Return the date of a *text* with a single one, which must be absolute and have a year."""
-    match read_dates(text, language=language, now=now):
-        case [VisibleDate(kind="absolute", has_year=True) as found]:
-            return found
-    return None
-
-
 def any_may_hold_date(texts: Iterable[str], language: str | None) -> bool:
     """Return whether one of *texts* may contain a date; faster than a check of each text."""
     folded = fold(" ".join(texts))
@@ -209,7 +202,10 @@ def _with_time(
         day = make_day(int(year[1]), date.day.month, date.day.day)
         if day:
             date = date._replace(day=day, has_year=True)
-            end = year.end()
+            after, end = zone_after(
+                text, folded, year.end(), datetime.combine(day, clock_time.time)
+            )
+            zone = zone or after
     start, end = min(start, date.start), max(end, date.end)
     return VisibleDate(
         date.day, time, zone, start, end, text[start:end], "absolute", date.ambiguous, date.has_year
@@ -295,6 +291,8 @@ class _MonthContext:
             return False
         mark = self._folded[token.start - 1 : token.start]
         rest = self._folded[token.end : token.end + 2].strip()
+        if _CLOCK_AFTER.match(self._folded, token.end):  # "Fri, 20 Nov 26 10:00:00 GMT"
+            return True
         return mark in "'-/." or not rest or rest[0] in ",)|-" or self._buddhist
 
     def _date(self, year: DateToken, day: DateToken) -> _FoundDate | None:

@@ -11,13 +11,12 @@ from __future__ import annotations
 import html
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from newscrawl.document.document import rows_between
-from newscrawl.fields.dates.visible_dates import read_only_date
 from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
 from newscrawl.fields.metadata.description import DESCRIPTION_META, stated_descriptions
 from newscrawl.fields.metadata.jsonld import (
@@ -47,12 +46,7 @@ from newscrawl.fields.metadata.structured_data import (
     clean_text,
     plain_text,
 )
-from newscrawl.fields.metadata.structured_date import (
-    MAX_LENGTH,
-    is_plausible,
-    parse_date,
-    parse_url_date,
-)
+from newscrawl.fields.metadata.structured_date import parse_date, parse_url_date
 from newscrawl.items import Evidence
 from newscrawl.patterns import CJKPattern, lazy_regex
 
@@ -137,7 +131,6 @@ _META = frozenset(
 )  # fmt: skip
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
-_DIGIT = lazy_regex(r"\d")
 # A name with a claim: "Port Gazette – News for Fishers".
 _SLOGAN = lazy_regex(r"\s[–—|-]\s.*\s.*\s")
 # Telephone numbers, Chinese claims.
@@ -228,7 +221,7 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     trail = breadcrumbs(reader, url, [title.text for title in metadata.titles])
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
-        ("language", reader.language()),
+        ("language", reader.language),
         ("authors", reader.authors(site_names, url)),
         ("paywalled", reader.paywalled()),
         ("site_name", site_name(reader, url)),
@@ -330,6 +323,7 @@ class _Reader(StructuredData):
                 return absolute, source
         return None
 
+    @cached_property
     def language(self) -> tuple[str, str] | None:
         for source, tag in self._language_statements():
             if language := language_tag(tag):
@@ -388,19 +382,12 @@ class _Reader(StructuredData):
             if isinstance(raw, (str, int)) and not isinstance(raw, bool):
                 text = str(raw)
                 if text not in self.dates:
-                    self.dates[text] = self._parse_date(text)
+                    language = self.language and self.language[0]
+                    self.dates[text] = parse_date(
+                        text, self.fetched_at, language, guesses_order=language is not None
+                    )
                 if (value := self.dates[text]) is not None:
                     yield StatedDate(source, text.strip(), value)
-
-    def _parse_date(self, text: str) -> Day | datetime | None:
-        """Return the date in *text*, also one with words of the page's language."""
-        if (value := parse_date(text, self.fetched_at)) is not None or not _DIGIT.search(text):
-            return value
-        found = self.language()
-        date = read_only_date(text[:MAX_LENGTH], found and found[0], self.fetched_at)
-        if date is None or (date.ambiguous and found is None):
-            return None
-        return date.value if is_plausible(date.value, self.fetched_at) else None
 
     def _ld_dates(
         self, nodes: Iterable[JsonObject], source: str, name: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from dateutil import parser as dateutil_parser
 from dateutil import tz
 
+from newscrawl.fields.dates.calendars import make_day
+from newscrawl.fields.dates.visible_dates import VisibleDate, read_dates
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
@@ -26,23 +27,10 @@ TOLERANCE = timedelta(days=2)
 MAX_LENGTH = 100
 """Maximum length of a date."""
 
-ZONE_HOURS = {
-    "UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3,
-    "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
-    "AKST": -9, "AKDT": -8, "HST": -10, "JST": 9, "KST": 9, "MSK": 3, "МСК": 3, "MEZ": 1, "MESZ": 2,
-    "WIB": 7, "WITA": 8, "WIT": 9, "HKT": 8, "SGT": 8, "PHT": 8, "AWST": 8, "AEST": 10, "AEDT": 11,
-    "NZST": 12, "NZDT": 13, "SAST": 2, "WAT": 1, "CAT": 2, "EAT": 3, "PKT": 5, "TRT": 3, "BRT": -3,
-}  # fmt: skip
-"""UTC offsets of unambiguous zone names; "IST" and "BST" have several meanings."""
-
-_SLASHED = lazy_regex(r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}")
-_DOTTED = lazy_regex(r"\d{1,2}\. ?\d{1,2}\. ?\d{4}")
-_YEAR = lazy_regex(r"(?<!\d)(?:19|20)\d\d")
-# "(Coordinated Universal Time)"; and dateutil reads "GMT+1" as in POSIX, one hour behind.
-_REMARK = lazy_regex(r"\([^()]*\)|\b(?:GMT|UTC)(?=[+-]\d)")
-_MAX_DAY_LENGTH = len("2026-11-22")
 _MIDNIGHT = lazy_regex(r"(?<=[T ])24(?=:00(?::00)?(?![:.\d]))")  # ISO 8601, the end of a day
-_COMPACT = lazy_regex(r"(?:19|20)\d{12}", re.ASCII)
+_COMPACT = lazy_regex(
+    r"((?:19|20)\d\d) ?(\d\d) ?(\d\d) ?(\d\d:?\d\d(?::?\d\d)?)?", re.ASCII
+)
 _ZONE_ID = lazy_regex(r"\[?([A-Z][a-z]{2,9}/[A-Z][\w/+-]{2,30})\]?$")  # "Europe/Paris"
 _EPOCH = lazy_regex(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -56,28 +44,22 @@ _URL_DAY = lazy_regex(
 _URL_DAY_FIRST = lazy_regex(
     r"(?<![0-9])(?<![0-9]-)(\d{1,2})-(\d{1,2})-((?:19|20)\d\d)(?![0-9-]|/\d)"
 )
-# RFC 2822, which many meta elements use: a fast path before dateutil.
-_RFC_2822 = lazy_regex(
-    rf"(?:mon|tue|wed|thu|fri|sat|sun), (\d\d?) ({'|'.join(_MONTHS)}) ((?:19|20)?\d\d) "
-    r"(\d\d:\d\d:\d\d) ([+-]\d\d[0-5]\d)",
-    re.IGNORECASE | re.ASCII,
-)
-# Two instants without a common part: missing parts of a text differ between them.
-_DEFAULTS = (datetime(2000, 1, 1, 0, 0), datetime(2004, 2, 2, 1, 1))  # noqa: DTZ001  # naive on purpose
 
 
-def parse_date(text: str, fetched_at: datetime) -> Day | datetime | None:
-    """Parse a day or an instant, which is aware if *text* names an unambiguous zone.
+def parse_date(
+    text: str, fetched_at: datetime, language: str | None = None, *, guesses_order: bool = False
+) -> Day | datetime | None:
+    """Parse a day or an instant in a standard notation, or with the words of *language*.
 
-    Return None for an incomplete or ambiguous day, and for a date before :data:`EARLIEST` or more
-    than :data:`TOLERANCE` after *fetched_at*.
+    An instant is aware if *text* names an unambiguous zone. Return None for an incomplete day, for
+    several days, for a date before :data:`EARLIEST` or more than :data:`TOLERANCE` after
+    *fetched_at*, and, unless *guesses_order*, for an ambiguous order of day and month.
     """
-    text = " ".join(text.split())
+    text = " ".join(text[: MAX_LENGTH + 1].split())
     if not 8 <= len(text) <= MAX_LENGTH:
         return None
     try:
-        value = _parse(text)
-    # dateutil raises OverflowError for large numbers; zones beyond a day are ValueErrors.
+        value = _parse(text, fetched_at, language, guesses_order=guesses_order)
     except (ValueError, OverflowError):
         return None
     return value if value is not None and is_plausible(value, fetched_at) else None
@@ -105,26 +87,19 @@ def _url_days(path: str) -> Iterator[Day | None]:
     for match in _URL_DAY.finditer(path):
         year, month, day = (part.lower() for part in match.groups() if part)
         month_number = _MONTHS.index(month) + 1 if month in _MONTHS else int(month)
-        yield _make_day(int(year), month_number, int(day))
+        yield make_day(int(year), month_number, int(day))
 
 
 def _url_days_day_first(path: str, fetched_at: datetime) -> Iterator[Day | None]:
     for match in _URL_DAY_FIRST.finditer(path):
         first, second, year = map(int, match.groups())
         if first == second or max(first, second) > 12:
-            yield _make_day(year, min(first, second), max(first, second))
+            yield make_day(year, min(first, second), max(first, second))
         else:
-            days = _make_day(year, second, first), _make_day(year, first, second)
+            days = make_day(year, second, first), make_day(year, first, second)
             plausible = [day for day in days if day and is_plausible(day, fetched_at)]
             if len(plausible) == 1:  # the other one is in the future
                 yield plausible[0]
-
-
-def _make_day(year: int, month: int, day: int) -> Day | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
 
 
 def is_plausible(value: Day | datetime, fetched_at: datetime) -> bool:
@@ -137,66 +112,32 @@ def day_of(value: Day | datetime) -> Day:
     return value.date() if isinstance(value, datetime) else value
 
 
-def _parse(text: str) -> Day | datetime | None:
+def _parse(
+    text: str, now: datetime, language: str | None, *, guesses_order: bool
+) -> Day | datetime | None:
     if text.isdecimal() and _EPOCH.fullmatch(text):
         return datetime.fromtimestamp(int(text[:10]), UTC)
-    if _COMPACT.fullmatch(text):
-        text = f"{text[:8]}T{text[8:]}"
-    if zone := _ZONE_ID.search(text):
-        return _with_zone(_parse(text[: zone.start()].rstrip()), zone[1])
-    if _MIDNIGHT.search(text) and (value := _parse(_MIDNIGHT.sub("00", text))):
-        return value + timedelta(days=1)
-    if len(text) <= _MAX_DAY_LENGTH:
-        try:
-            return date.fromisoformat(text)
-        except ValueError:
-            pass
+    if parts := _COMPACT.fullmatch(text):
+        text = f"{parts[1]}-{parts[2]}-{parts[3]} {parts[4] or ''}".rstrip()
+    extra = timedelta(days=1 if _MIDNIGHT.search(text) else 0)
+    text = _MIDNIGHT.sub("00", text) if extra else text
+    zone = _ZONE_ID.search(text)
+    text = text[: zone.start()].rstrip() if zone else text
     try:
-        return datetime.fromisoformat(text)
+        value = _from_iso_format(text)
     except ValueError:
-        return _parse_rfc_2822(text) or _parse_tolerantly(_REMARK.sub("", text))
+        match read_dates(text, language=language, now=now):
+            case [VisibleDate(kind="absolute", has_year=True) as found]:
+                value = found.value if guesses_order or not found.ambiguous else None
+            case _:
+                return None
+    if isinstance(value, datetime) and value.tzinfo is None and zone:
+        value = value.replace(tzinfo=tz.gettz(zone[1]))
+    return value and value + extra
 
 
-def _with_zone(value: Day | datetime | None, name: str) -> Day | datetime | None:
-    if isinstance(value, datetime) and value.tzinfo is None:
-        return value.replace(tzinfo=tz.gettz(name))
-    return value
-
-
-def _parse_rfc_2822(text: str) -> datetime | None:
-    match = _RFC_2822.fullmatch(text)
-    if match is None:
-        return None
-    day, month, year, clock, zone = match.groups()
-    number = _MONTHS.index(month.lower()) + 1
-    year = year if len(year) == 4 else f"20{year}"
-    return datetime.fromisoformat(f"{year}-{number:02}-{int(day):02}T{clock}{zone}")
-
-
-def _parse_tolerantly(text: str) -> Day | datetime | None:
-    if _YEAR.search(text) is None:
-        return None
-    if match := _SLASHED.search(text):
-        first, second = map(int, match.groups())
-        ambiguous = first != second and max(first, second) <= 12
-        return None if ambiguous else _parse_complete(text, day_first=False)
-    # With dots between the numbers, the day always comes first.
-    return _parse_complete(text, day_first=_DOTTED.search(text) is not None)
-
-
-def _parse_complete(text: str, *, day_first: bool) -> Day | datetime | None:
-    """Return the parts that *text* specifies, or None for an incomplete day."""
-    first, second = (
-        dateutil_parser.parse(text, default=default, dayfirst=day_first, tzinfos=_zone)
-        for default in _DEFAULTS
-    )
-    if first.date() != second.date():
-        return None
-    return first if first.time() == second.time() else first.date()
-
-
-def _zone(name: str | None, offset: int | None) -> tzinfo | None:
-    if offset is not None:
-        return timezone(timedelta(seconds=offset))
-    hours = ZONE_HOURS.get(name or "")
-    return None if hours is None else timezone(timedelta(hours=hours))
+def _from_iso_format(text: str) -> Day | datetime:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return datetime.fromisoformat(text.upper())
