@@ -28,7 +28,7 @@ from extruct.w3cmicrodata import MicrodataExtractor
 
 from newscrawl.document.document import parse_document
 from newscrawl.fields.metadata.jsonld import as_list
-from newscrawl.fields.metadata.markup import Markup, read_markup, text_of
+from newscrawl.fields.metadata.structured_data import StructuredData
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.tables import Table, print_tables, share
 
@@ -81,27 +81,27 @@ def read_pages(corpora: Iterable[Path]) -> Iterator[Page]:
 
 def by_us(document: Document, url: str) -> Statements:
     """Return the statements that newscrawl finds in *document*."""
-    markup = read_markup(document, url)
+    data = StructuredData(document, url)
     return {
-        "json-ld": {("", _text(item)) for value in markup.json_ld for item in as_list(value)},
+        "json-ld": {("", _text(item)) for value in data.json_ld for item in as_list(value)},
         "opengraph": {
             (name, value)
-            for name, values in markup.meta.items()
+            for name, values in data.meta.items()
             if ":" in name and name.partition(":")[0] in _NAMESPACES
             for value in values
         },
-        "microdata": set(_our_items(document, markup)),
+        "microdata": set(_our_items(data)),
     }
 
 
-def _our_items(document: Document, markup: Markup) -> Iterator[tuple[str, str]]:
+def _our_items(data: StructuredData) -> Iterator[tuple[str, str]]:
     for name in PROPERTIES:
-        for item in markup.items.get(name.lower(), ()):
+        for item in data.properties.get(name.lower(), ()):
             yield (
                 name,
-                _tight(item.get("content") or item.get("datetime") or text_of(document, item)),
+                _tight(item.get("content") or item.get("datetime") or data.text_of(item)),
             )
-        for value in markup.meta.get(name.lower(), ()):
+        for value in data.meta.get(name.lower(), ()):
             yield name, _tight(value)
 
 
@@ -192,7 +192,7 @@ def _cost(page: Page) -> tuple[float, float]:
     root = lxml.html.document_fromstring(page.data)
     parse = _min_time(lambda: lxml.html.document_fromstring(page.data))
     document = parse_document(page.data)
-    ours = _min_time(lambda: read_markup(document, page.url))
+    ours = _min_time(lambda: StructuredData(document, page.url))
     return ours / parse, _min_time(lambda: _run_extruct(root, page.url)) / parse
 
 

@@ -46,7 +46,7 @@ _SITE_IMAGE = re.compile(
 def main_image(data: StructuredData) -> tuple[Image, str] | None:
     """Return the first stated image that is not an image of the site, and its source."""
     for address, source, node in _statements(data):
-        url = data.markup.absolute(clean_text(address))
+        url = data.absolute(clean_text(address))
         if url and not _SITE_IMAGE.search(_file_name(url)):
             caption, credit = _name(data, node, _CAPTION_KEYS), _name(data, node, _CREDIT_KEYS)
             stated = _without_file_name(Image(url, caption, credit))
@@ -62,7 +62,7 @@ def _statements(data: StructuredData) -> Iterator[tuple[str, str, JsonObject]]:
             for address in _addresses(node):
                 yield address, "json-ld", node
     for name in IMAGE_META:
-        for address in data.markup.meta.get(name, ())[:MAX_VALUES]:
+        for address in data.meta.get(name, ())[:MAX_VALUES]:
             yield address, f"meta:{name}", {}
     for item in data.items("image"):
         address = item.get("content") or item.get("src") or item.get("href")
@@ -105,7 +105,7 @@ def _with_shown_caption(image: Image, data: StructuredData) -> Image:
     key = _key(image.url)
     if not key or not data.document.rows_of("figcaption"):
         return image
-    for shown in data.markup.images:
+    for shown in data.images:
         if any(key in value for value in shown.attributes.values()):
             caption = _caption_row(data.document, shown.row)
             if caption is not None:

@@ -9,31 +9,24 @@ URL, each value with its source. :mod:`newscrawl.fields.titles.title` and
 from __future__ import annotations
 
 import html
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
-from newscrawl.fields.metadata.description import DESCRIPTION_META, stated_descriptions
+from newscrawl.fields.metadata.description import stated_descriptions
 from newscrawl.fields.metadata.jsonld import (
     JsonObject,
     are_organizations,
-    article_node,
     as_list,
-    page_nodes,
     person_names,
 )
-from newscrawl.fields.metadata.main_image import IMAGE_META, main_image
-from newscrawl.fields.metadata.markup import instant_of, read_markup, text_of
+from newscrawl.fields.metadata.main_image import main_image
 from newscrawl.fields.metadata.places import place_of
 from newscrawl.fields.metadata.sections import (
-    SECTION_META,
-    SITE_META,
-    TAG_META,
     breadcrumbs,
     is_host,
     section,
@@ -42,8 +35,10 @@ from newscrawl.fields.metadata.sections import (
 )
 from newscrawl.fields.metadata.structured_data import (
     MAX_VALUES,
+    StatedText,
     StructuredData,
     clean_text,
+    instant_of,
     plain_text,
 )
 from newscrawl.fields.metadata.structured_date import parse_date, parse_url_date
@@ -56,7 +51,6 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
-    from newscrawl.fields.metadata.structured_data import StatedText
     from newscrawl.items import Breadcrumb, Day, Image
 
 PUBLISHED_META = (
@@ -69,7 +63,7 @@ PUBLISHED_META = (
 )  # fmt: skip
 """Names of meta elements with the publication date, the most specific first.
 
-Names of the kind "og:pubdate" follow; see :func:`_is_read`.
+Names of the kind "og:pubdate" follow.
 """
 
 GENERIC_META = ("dc.date", "dcterms.date", "dc.terms.date", "date")
@@ -124,11 +118,6 @@ _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.langu
 _PUBLISHED_RANKS = {name: rank for rank, name in enumerate(PUBLISHED_META)}
 _GENERIC_RANKS = {name: rank for rank, name in enumerate(GENERIC_META)}
 _MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
-_META = frozenset(
-    {*PUBLISHED_META, *GENERIC_META, *MODIFIED_META, *_AUTHOR_META, *_LANGUAGE_META,
-     *DESCRIPTION_META, *IMAGE_META, *SECTION_META, *SITE_META, *TAG_META,
-     *_WRITTEN_BY, "article:content_tier", "og:title", "og:url", "twitter:title", "dc.title", "citation_title"}
-)  # fmt: skip
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
 # A name with a claim: "Port Gazette – News for Fishers".
@@ -139,18 +128,9 @@ _MODIFIED_MARK = lazy_regex(r"updat|modif|revis|edited")
 _PUBLICATION = lazy_regex(
     r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
 )
-# Limits the cost of hostile pages; real ones stay far below.
-_MAX_INSIDE = 100
 # Text nodes.
 _MAX_BETWEEN_AUTHORS = 12
 _MAX_TITLE_LENGTH = 1000
-
-
-class StatedTitle(NamedTuple):
-    """A title stated by one source."""
-
-    source: str
-    text: str
 
 
 class StatedDate(NamedTuple):
@@ -172,7 +152,7 @@ class Metadata:
     #: names of the publication
     site_names: list[str] = field(default_factory=list)
     #: sources ``json-ld``, ``og:title``, ``microdata``, ``twitter:title``, ``title``
-    titles: list[StatedTitle] = field(default_factory=list)
+    titles: list[StatedText] = field(default_factory=list)
     #: sources ``json-ld``, ``meta:NAME``, ``microdata``, ``json-ld:page``, ``json-ld:created``,
     #: ``url``, ``time``, ``meta:NAME`` of :data:`GENERIC_META`
     published: list[StatedDate] = field(default_factory=list)
@@ -204,12 +184,7 @@ class Metadata:
 
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
-    markup = read_markup(document, url, _is_read)
-    page_urls = {address for address in (url, *markup.canonical) if address}
-    nodes = page_nodes(markup.json_ld)
-    reader = _Reader(
-        document, markup, nodes, article_node(nodes, page_urls) or {}, fetched_at=fetched_at
-    )
+    reader = _Reader(document, url, fetched_at=fetched_at)
     site_names = list(dict.fromkeys(reader.site_names()))
     metadata = Metadata(
         site_names=site_names,
@@ -248,20 +223,23 @@ class _Reader(StructuredData):
     #: cache of parsed dates by text
     dates: dict[str, Day | datetime | None] = field(default_factory=dict)
 
-    def titles(self) -> Iterator[StatedTitle]:
+    def titles(self) -> Iterator[StatedText]:
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
-            ("og:title", self.meta("og:title")),
-            ("microdata", next(map(self._text, self.markup.items.get("headline", ())), None)),
-            *((name, self.meta(name)) for name in ("twitter:title", "dc.title", "citation_title")),
-            ("title", self.markup.title),
+            ("og:title", self.first_meta("og:title")),
+            ("microdata", next(map(self.text_of, self.properties.get("headline", ())), None)),
+            *(
+                (name, self.first_meta(name))
+                for name in ("twitter:title", "dc.title", "citation_title")
+            ),
+            ("title", self.title),
         ]
         for source, text in statements:
             if isinstance(text, str) and (clean := plain_text(text[:_MAX_TITLE_LENGTH])):
-                yield StatedTitle(source, plain_text(_INLINE.sub("", clean)))
+                yield StatedText(plain_text(_INLINE.sub("", clean)), source)
 
     def site_names(self) -> list[str]:
-        names = [self.meta("og:site_name"), self.meta("application-name")]
+        names = [self.first_meta("og:site_name"), self.first_meta("application-name")]
         names += person_names(self.article.get("publisher"), self.nodes)
         return [plain_text(name) for name in names if name]
 
@@ -270,7 +248,7 @@ class _Reader(StructuredData):
         yield from self._meta_dates(_PUBLISHED_RANKS)
         unknown = sorted(
             name
-            for name in self.markup.meta
+            for name in self.meta
             if "pub" in name and name not in _PUBLISHED_RANKS and _PUBLICATION.match(name)
         )
         yield from self._meta_dates({name: rank for rank, name in enumerate(unknown)})
@@ -314,10 +292,10 @@ class _Reader(StructuredData):
         return body if isinstance(body, str) else None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
-        links = (("link:canonical", address) for address in self.markup.canonical[:MAX_VALUES])
-        metas = (("meta:og:url", address) for address in self.markup.meta.get("og:url", ()))
+        links = (("link:canonical", address) for address in self.canonical[:MAX_VALUES])
+        metas = (("meta:og:url", address) for address in self.meta.get("og:url", ()))
         for source, address in chain(links, metas):
-            absolute = self.markup.absolute(address)
+            absolute = self.absolute(address)
             # A link from an article to the home page is an error of the site.
             if absolute and (absolute == url or not _is_wrong_home_page(absolute, url)):
                 return absolute, source
@@ -334,7 +312,7 @@ class _Reader(StructuredData):
         free = str(self.article.get("isAccessibleForFree", "")).strip().lower()
         if free in {"true", "false"}:
             return free == "false", "json-ld"
-        tier = (self.meta("article:content_tier") or "").lower()
+        tier = (self.first_meta("article:content_tier") or "").lower()
         if tier in {"locked", "free"}:
             return tier == "locked", "meta:article:content_tier"
         return None
@@ -343,9 +321,9 @@ class _Reader(StructuredData):
         parts = (found for found in self.document.statements if found.tag in {"article", "main"})
         if len(languages := {found.get("lang") for found in parts if found.get("lang")}) == 1:
             yield "article:lang", languages.pop()
-        yield "html:lang", self.markup.lang
+        yield "html:lang", self.lang
         for name in _LANGUAGE_META:
-            yield f"meta:{name}", self.meta(name) or ""
+            yield f"meta:{name}", self.first_meta(name) or ""
         for tag in as_list(self.article.get("inLanguage")):
             yield "json-ld", str(tag)
 
@@ -353,9 +331,9 @@ class _Reader(StructuredData):
         for role in ("author", "creator"):
             yield "json-ld", list(person_names(self.article.get(role), self.nodes))
         for name in _AUTHOR_META:
-            if name in self.markup.meta:
-                yield f"meta:{name}", self.markup.meta[name]
-        for label, name in zip(*map(self.markup.meta.get, _WRITTEN_BY, ((), ())), strict=False):
+            if name in self.meta:
+                yield f"meta:{name}", self.meta[name]
+        for label, name in zip(*map(self.meta.get, _WRITTEN_BY, ((), ())), strict=False):
             if is_by(label):
                 yield f"meta:{_WRITTEN_BY[1]}", [name]
         items, shown = self.items("author")[:MAX_VALUES], self.document.shown_rows
@@ -364,18 +342,12 @@ class _Reader(StructuredData):
             if len(rows_between(shown, own[-1].row, item.row)) <= _MAX_BETWEEN_AUTHORS:
                 own.append(item)
         yield "microdata", [self._item_name(item) for item in own]
-        links = map(self._text, self.markup.author_links)
+        links = map(self.text_of, self.links.get("author", ()))
         yield "rel", [text for text in links if " " not in text or is_person(text)]
 
-    def _text(self, statement: Statement) -> str:
-        return text_of(self.document, statement)
-
     def _item_name(self, item: Statement) -> str:
-        statements, end = self.document.statements, self.document.end[item.row]
-        inside = islice(statements, bisect_left(statements, item), None)
-        within = takewhile(lambda inner: inner.row < end, islice(inside, _MAX_INSIDE))
-        named = next((inner for inner in within if inner.get("itemprop") == "name"), item)
-        return item.get("content") or named.get("content") or self._text(named)
+        named = next((part for part in self.inside(item) if part.get("itemprop") == "name"), item)
+        return item.get("content") or named.get("content") or self.text_of(named)
 
     def _stated(self, source: str, *raws: Any) -> Iterator[StatedDate]:
         for raw in raws[:MAX_VALUES]:
@@ -397,31 +369,25 @@ class _Reader(StructuredData):
                 yield from self._stated(source, *as_list(node[name]))
 
     def _meta_dates(self, ranks: Mapping[str, int]) -> Iterator[StatedDate]:
-        for name in sorted(ranks.keys() & self.markup.meta, key=ranks.__getitem__):
-            yield from self._stated(f"meta:{name}", *self.markup.meta[name])
+        for name in sorted(ranks.keys() & self.meta, key=ranks.__getitem__):
+            yield from self._stated(f"meta:{name}", *self.meta[name])
 
     def _item_dates(self, name: str) -> Iterator[StatedDate]:
-        for item in self.markup.items.get(name, [])[:MAX_VALUES]:
+        for item in self.properties.get(name, [])[:MAX_VALUES]:
             raw = (
                 item.get("content")
                 or item.get("datetime")
                 or (item.tag == "abbr" and item.get("title"))
-                or self._text(item)
+                or self.text_of(item)
             )
             yield from self._stated("microdata", raw)
 
     def _times(self, *, modified: bool) -> Iterator[StatedDate]:
         title = next(iter(self.document.rows_of("h1")), None)
-        for time in self.markup.times:
+        for time in self.times:
             is_own = place_of(self.document, time.row, title) != "other"
             if is_own and _is_modified(self.document, time) == modified:
                 yield from self._stated("time", instant_of(time))
-
-
-@lru_cache(maxsize=4096)  # most pages have the same names
-def _is_read(name: str) -> bool:
-    """Return whether meta elements called *name* are read; so are all with publication dates."""
-    return name in _META or ("pub" in name and _PUBLICATION.match(name) is not None)
 
 
 def stated_body(metadata: Metadata) -> str:

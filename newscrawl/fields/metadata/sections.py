@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from newscrawl.document.document import rows_between
 from newscrawl.document.rows import HEADINGS
 from newscrawl.fields.metadata.jsonld import JsonObject, as_list
-from newscrawl.fields.metadata.markup import text_of
 from newscrawl.fields.metadata.structured_data import (
     MAX_VALUES,
     StatedText,
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.document.rows import Statement
 
 SECTION_META = (
     "article:section", "og:article:section", "og:section", "parsely-section", "articlesection",
@@ -93,7 +91,6 @@ _MAX_SECTION_LENGTH = 60
 _MAX_TAGS = 100
 _MIN_TITLE_WORDS = 3
 _MAX_SECTION_WORDS = 6
-_MAX_INSIDE = 100
 
 
 def site_name(data: StructuredData, url: str | None) -> StatedText | None:
@@ -106,18 +103,18 @@ def site_name(data: StructuredData, url: str | None) -> StatedText | None:
         if stated.text and "://" not in stated.text:
             name = _part_of_host(stated.text, host) or stated.text
             return StatedText(name, stated.source)
-    title = clean_text(data.markup.title)
+    title = clean_text(data.title)
     found = _part_of_host(title, host)
     return StatedText(found, "title") if found and found != title else None
 
 
 def _site_names(data: StructuredData) -> Iterator[StatedText]:
-    yield from data.metas(SITE_META[:1])
+    yield from data.meta_texts(SITE_META[:1])
     for name in data.json_ld_names(data.article.get("publisher")):
         yield StatedText(name, "json-ld")
     for name in data.json_ld_names(data.nodes_of("WebSite")):
         yield StatedText(name, "json-ld")
-    yield from data.metas(SITE_META[1:])
+    yield from data.meta_texts(SITE_META[1:])
 
 
 def is_host(name: str, url: str | None) -> bool:
@@ -143,7 +140,7 @@ def breadcrumbs(
 
     *titles* are the titles that the page states.
     """
-    pages = {_address(address) for address in (url, *data.markup.canonical[:1]) if address}
+    pages = {_address(address) for address in (url, *data.canonical[:1]) if address}
     shown = (Breadcrumb(text, address) for text, address in _marked_links(data, "breadcrumbs"))
     for source, trail in (
         ("json-ld", _json_ld_trail(data)),
@@ -180,15 +177,15 @@ def section(
 ) -> StatedText | None:
     """Return the section of the site; the outermost of the breadcrumbs *trail*."""
     stated = [
-        *data.metas(SECTION_META[:1]),
+        *data.meta_texts(SECTION_META[:1]),
         *(
             StatedText(name, "json-ld")
             for name in data.json_ld_names(data.article.get("articleSection"))
         ),
-        *data.metas(SECTION_META[1:]),
+        *data.meta_texts(SECTION_META[1:]),
         *(StatedText(data.item_text(item), "microdata") for item in data.items("articlesection")),
         *(StatedText(crumb.name, "breadcrumbs") for crumb in _below_home(trail, url)),
-        *(StatedText(data.item_text(link), "rel") for link in data.markup.category_links[:1]),
+        *(StatedText(data.item_text(link), "rel") for link in data.links.get("category", ())[:1]),
     ]
     shown = (StatedText(text, "links") for text, _ in _marked_links(data, "section"))
     return next((name for name in chain(stated, shown) if _is_section(name.text)), None)
@@ -230,11 +227,11 @@ def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
         if name == "keywords":
             yield "json-ld", data.json_ld_names(data.article.get("keywords"))
             yield "microdata", [data.item_text(item) for item in data.items("keywords")]
-            yield "rel", [text_of(data.document, link) for link in data.markup.tag_links]
+            yield "rel", [data.text_of(link) for link in data.links.get("tag", ())]
             yield "links", [text for text, _ in _marked_links(data, "tags")]
             yield "links", _shown_tags(data.document)
-        if name in data.markup.meta:
-            yield f"meta:{name}", data.markup.meta[name]
+        if name in data.meta:
+            yield f"meta:{name}", data.meta[name]
 
 
 def _shown_tags(document: Document) -> list[str]:
@@ -383,23 +380,16 @@ def _position(entry: JsonObject) -> int:
 
 def _microdata_trail(data: StructuredData) -> Iterator[Breadcrumb]:
     types = data.document.attributes["itemtype"]
-    for item in data.markup.items.get("itemlistelement", ()):
+    for item in data.properties.get("itemlistelement", ()):
         scope = data.scope(item.row)
         if scope is None or not types[scope].endswith("/BreadcrumbList"):
             continue
-        inner = list(_inside(data, item))
+        inner = list(data.inside(item))
         name = next((part for part in inner if part.get("itemprop") == "name"), item)
         address = next((part.get("href") for part in (*inner, item) if part.get("href")), None)
         if text := data.item_text(name):
             yield Breadcrumb(text, _absolute(data, address))
 
 
-def _inside(data: StructuredData, item: Statement) -> Iterator[Statement]:
-    """Yield the first statements in the subtree of *item*."""
-    statements, end = data.document.statements, data.document.end[item.row]
-    start = bisect_left(statements, item) + 1
-    return (part for part in statements[start : start + _MAX_INSIDE] if part.row < end)
-
-
 def _absolute(data: StructuredData, address: Any) -> str | None:
-    return data.markup.absolute(clean_text(address)) if isinstance(address, str) else None
+    return data.absolute(clean_text(address)) if isinstance(address, str) else None

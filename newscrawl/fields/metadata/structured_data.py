@@ -1,34 +1,50 @@
-"""The structured data of a page, and the plain text of its values."""
+"""The structured data of a page: JSON-LD, meta elements, microdata, links; its values as plain text."""
 
 from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.jsonld import (
     ARTICLE_TYPES,
     JsonObject,
+    article_node,
     as_list,
+    page_nodes,
+    parse_json_ld,
     person_names,
     types,
 )
-from newscrawl.fields.metadata.markup import Markup, text_of
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
 
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _MARKUP = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
+_NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
+_RELATIONS = ("author", "category", "tag")
+# URLs that need no resolution.
+_ABSOLUTE = re.compile(
+    r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?(?:\?[\w%~,;=&+.-]+)?"
+)
+# Properties whose values are other works, with authors and dates of their own.
+_OTHER_WORKS = frozenset({"citation", "comment", "haspart", "isbasedon", "mentions", "review"})
 # Limits the cost of hostile pages; real ones stay far below.
+_MAX_ITEMS = 300
+_MAX_INSIDE = 100
+_MAX_TEXTS = 100
+_MAX_ROWS = 1000
 MAX_VALUES = 50
 MAX_TEXT_LENGTH = 5000
 _MAX_LEVELS = 100
@@ -46,24 +62,105 @@ class StatedText(NamedTuple):
 
 @dataclass
 class StructuredData:
-    """The machine-readable statements of a page."""
+    """The machine-readable statements of a page, read in one pass; lists are in document order."""
 
     document: Document
-    markup: Markup
-    #: top-level objects of JSON-LD
-    nodes: list[JsonObject]
-    #: the object of the article, possibly empty
-    article: JsonObject = field(default_factory=dict)
+    #: URL of the page, then the base of relative addresses
+    base: str | None
+    #: contents of the meta elements by lower-case ``property``, ``name``, ``itemprop``, ``http-equiv``
+    meta: dict[str, list[str]] = field(default_factory=dict)
+    #: ``href`` of the canonical link elements
+    canonical: list[str] = field(default_factory=list)
+    #: values of the JSON-LD scripts
+    json_ld: list[Any] = field(default_factory=list)
+    #: elements with a ``datetime``, and ``abbr`` elements with the class of a date and a ``title``
+    times: list[Statement] = field(default_factory=list)
+    #: elements other than meta elements by each token of their ``itemprop``
+    properties: dict[str, list[Statement]] = field(default_factory=dict)
+    #: links by the first of :data:`_RELATIONS` in their ``rel``
+    links: dict[str, list[Statement]] = field(default_factory=dict)
+    #: images in ``figure`` elements, or with an ``itemprop``
+    images: list[Statement] = field(default_factory=list)
+    #: text of the title element
+    title: str = ""
+    #: ``lang`` of the html element
+    lang: str = ""
 
-    def meta(self, name: str) -> str | None:
+    def __post_init__(self) -> None:
+        url, items, cited = self.base, 0, 0
+        for statement in self.document.statements:
+            if statement.row < cited:
+                continue
+            names = statement.get("itemprop").lower()
+            if names in _OTHER_WORKS:
+                cited = self.document.end[statement.row]
+            if statement.tag == "meta":
+                self._read_meta(statement.attributes)
+                continue
+            self._read_element(statement)
+            if names and items < _MAX_ITEMS:
+                items += 1
+                for name in names.split():
+                    self.properties.setdefault(name, []).append(statement)
+        #: top-level objects of JSON-LD
+        self.nodes = page_nodes(self.json_ld)
+        urls = {address for address in (url, *self.canonical) if address}
+        #: the object of the article, possibly empty
+        self.article = article_node(self.nodes, urls) or {}
+
+    def _read_meta(self, attributes: Mapping[str, str]) -> None:
+        contents = map(attributes.get, ("content", "value", "datetime"))
+        if content := next(filter(None, contents), "").strip():
+            for attribute, value in attributes.items():
+                if attribute in _NAMES and value:
+                    self.meta.setdefault(value.strip().lower(), []).append(content)
+
+    def _read_element(self, element: Statement) -> None:
+        match element.tag:
+            case "html" if element.row == 0:
+                self.lang = element.get("lang") or element.get("xml:lang")
+            case "link" if "canonical" in element.get("rel").lower() and element.get("href"):
+                self.canonical.append(element.get("href"))
+            case "script" if "ld+json" in element.get("type").lower():
+                self.json_ld.extend(parse_json_ld(element.script))
+            case "time" | "abbr" if instant_of(element) and len(self.times) < _MAX_ITEMS:
+                self.times.append(element)
+            case "a":
+                relations = element.get("rel").lower().split()
+                relation = next(filter(relations.__contains__, _RELATIONS), None)
+                if relation and len(self.links.setdefault(relation, [])) < _MAX_ITEMS:
+                    self.links[relation].append(element)
+            case "img" if len(self.images) < _MAX_ITEMS:
+                self.images.append(element)
+            # An svg element may have a title, too.
+            case "title" if self._parent_tag(element) in {"head", "html", "body"}:
+                self.title = self.title or self.text_of(element)
+            case "base":
+                self.base = self.absolute(element.get("href")) or self.base
+
+    def _parent_tag(self, element: Statement) -> str:
+        return self.document.tag[self.document.parent[element.row]]
+
+    def absolute(self, address: str) -> str | None:
+        """Return *address* as an absolute HTTP URL, or None for other and invalid URLs."""
+        if _ABSOLUTE.fullmatch(address):
+            return address
+        try:
+            absolute = urljoin(self.base or "", address.strip())
+            parts = urlsplit(absolute)
+        except ValueError:  # for example "http://[broken"
+            return None
+        return absolute if parts.scheme in {"http", "https"} and parts.netloc else None
+
+    def first_meta(self, name: str) -> str | None:
         """Return the first content of the meta elements *name*."""
-        return self.markup.meta.get(name, [None])[0]
+        return self.meta.get(name, [None])[0]
 
-    def metas(self, names: Iterable[str]) -> Iterator[StatedText]:
+    def meta_texts(self, names: Iterable[str]) -> Iterator[StatedText]:
         """Yield the first content of the meta elements of each of *names*, as plain text."""
         for name in names:
-            if name in self.markup.meta:
-                yield StatedText(clean_text(self.markup.meta[name][0]), f"meta:{name}")
+            if name in self.meta:
+                yield StatedText(clean_text(self.meta[name][0]), f"meta:{name}")
 
     def nodes_of(self, *names: str) -> list[JsonObject]:
         """Return the top-level objects of JSON-LD of the types *names*."""
@@ -83,7 +180,7 @@ class StructuredData:
 
     def items(self, name: str) -> list[Statement]:
         """Return the elements with the property *name* of the article in microdata."""
-        statements = self.markup.items.get(name, ())
+        statements = self.properties.get(name, ())
         return [item for item in statements if self.scope(item.row) == self._article_scope]
 
     def scope(self, row: int) -> int | None:
@@ -109,9 +206,26 @@ class StructuredData:
         ]
         return max(scopes, key=self.document.chars, default=None)
 
+    def inside(self, item: Statement) -> Iterator[Statement]:
+        """Yield the first statements in the subtree of *item*."""
+        statements, end = self.document.statements, self.document.end[item.row]
+        start = bisect_left(statements, item) + 1
+        return (part for part in statements[start : start + _MAX_INSIDE] if part.row < end)
+
+    def text_of(self, element: Statement) -> str:
+        """Return the text of an element with white space collapsed; a long text is truncated."""
+        end = min(self.document.end[element.row], element.row + _MAX_ROWS)
+        texts = (row for row in range(element.row, end) if self.document.text[row])
+        return self.document.join_texts(islice(texts, _MAX_TEXTS))
+
     def item_text(self, item: Statement) -> str:
         """Return the text of an element with a property."""
-        return clean_text(item.get("content")) or clean_text(text_of(self.document, item))
+        return clean_text(item.get("content")) or clean_text(self.text_of(item))
+
+
+def instant_of(element: Statement) -> str:
+    """Return the ``datetime`` of an element, or the ``title`` that it has in the hAtom format."""
+    return element.get("title" if element.tag == "abbr" else "datetime")
 
 
 def plain_text(text: str) -> str:

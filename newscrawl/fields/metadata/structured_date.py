@@ -28,9 +28,7 @@ MAX_LENGTH = 100
 """Maximum length of a date."""
 
 _MIDNIGHT = lazy_regex(r"(?<=[T ])24(?=:00(?::00)?(?![:.\d]))")  # ISO 8601, the end of a day
-_COMPACT = lazy_regex(
-    r"((?:19|20)\d\d) ?(\d\d) ?(\d\d) ?(\d\d:?\d\d(?::?\d\d)?)?", re.ASCII
-)
+_COMPACT = lazy_regex(r"((?:19|20)\d\d) ?(\d\d) ?(\d\d) ?(\d\d:?\d\d(?::?\d\d)?)?", re.ASCII)
 _ZONE_ID = lazy_regex(r"\[?([A-Z][a-z]{2,9}/[A-Z][\w/+-]{2,30})\]?$")  # "Europe/Paris"
 _EPOCH = lazy_regex(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -123,6 +121,7 @@ def _parse(
     text = _MIDNIGHT.sub("00", text) if extra else text
     zone = _ZONE_ID.search(text)
     text = text[: zone.start()].rstrip() if zone else text
+    value: Day | datetime | None
     try:
         value = _from_iso_format(text)
     except ValueError:
@@ -130,10 +129,10 @@ def _parse(
             case [VisibleDate(kind="absolute", has_year=True) as found]:
                 value = found.value if guesses_order or not found.ambiguous else None
             case _:
-                return None
+                value = None
     if isinstance(value, datetime) and value.tzinfo is None and zone:
         value = value.replace(tzinfo=tz.gettz(zone[1]))
-    return value and value + extra
+    return None if value is None else value + extra
 
 
 def _from_iso_format(text: str) -> Day | datetime:
