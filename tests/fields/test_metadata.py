@@ -74,6 +74,7 @@ def test_reads_a_json_ld_article():
         '{"@graph": [{"@type": "WebPage"}, {"@type": "Article", "headline": "Bridge reopens"}]}',
         '{"@type": "WebPage", "mainEntity": {"@type": "Article", "headline": "Bridge reopens"}}',
         r'{"@type": "NewsArticle", "headline": "Bridge reopens", "text": "it\'s, ]"}',
+        '{"@type": "WebSite",}\n{"@type": "NewsArticle", "headline": "Bridge reopens",}',
         '{"@type": "http://schema.org/NewsArticle", "name": "Bridge reopens"}',
     ],
 )

@@ -15,7 +15,7 @@ from newscrawl.items import Evidence
 from newscrawl.text import weighted_length, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from newscrawl.document.document import Document
 
@@ -69,40 +69,25 @@ def find_description(
 ) -> tuple[str, Evidence] | None:
     """Return the description among those *stated*, except one that repeats the *title*.
 
-    *title_row* is the row of the title's element, *body_row* the first of the body.
+    That is the one that the page shows, else the first, in full if it is truncated. The source
+    begins with ``standfirst:`` or ``body:`` if the page shows it. *title_row* is the row of the
+    title's element, *body_row* the first of the body.
     """
     repeated = words(title or "")
-    others = [text for text in stated if words(text.text) != repeated]
-    found = choose_description(others, document, title_row, body, body_row)
-    if found is None:
-        return None
-    kind = found.source.partition(":")[0]
-    return found.text, Evidence(found.source, CONFIDENCE[kind])
-
-
-def choose_description(
-    stated: Sequence[StatedText], document: Document, title_row: int, body: str, body_row: int
-) -> StatedText | None:
-    """Return the description that the page shows, else the first, in full if one is truncated.
-
-    The source begins with ``standfirst:`` or ``body:`` if the page shows it.
-    """
+    stated = [text for text in stated if words(text.text) != repeated]
     if not stated:
         return None
     shown = _shown_texts(document, title_row, body, body_row)
     start = words(body[: max(len(text.text) for text in stated) + _MAX_DIFFERENCE])
-    found = []
-    for text in stated:
-        place = _place(text.text, shown, start)
-        if place == STANDFIRST:
-            return StatedText(text.text, f"{place}:{text.source}")
-        found.append(StatedText(text.text, f"{place}:{text.source}" if place else text.source))
-    first = found[0]
-    if first.text.endswith(_ELLIPSES):
-        beginning = _without_ellipsis(first.text)
-        longer = [text for text in found if text.text.startswith(beginning)]
-        return max(longer, key=lambda text: len(_without_ellipsis(text.text)))
-    return first
+    places = {text: _place(text.text, shown, start) for text in stated}
+    chosen = next((text for text in stated if places[text] == STANDFIRST), stated[0])
+    if places[chosen] != STANDFIRST and chosen.text.endswith(_ELLIPSES):
+        beginning = _without_ellipsis(chosen.text)
+        longer = (text for text in stated if text.text.startswith(beginning))
+        chosen = max(longer, key=lambda text: len(_without_ellipsis(text.text)))
+    place, kind = places[chosen], chosen.source.partition(":")[0]
+    source = f"{place}:{chosen.source}" if place else chosen.source
+    return chosen.text, Evidence(source, CONFIDENCE[place or kind])
 
 
 def _without_ellipsis(text: str) -> str:

@@ -21,6 +21,8 @@ MAX_NODES = 2_000
 """Maximum number of objects that are read per page."""
 
 _MAX_PEOPLE = 50
+# Characters before the last damaged value.
+_MAX_REPAIRED = 200_000
 
 ARTICLE_TYPES = frozenset(
     {
@@ -36,9 +38,6 @@ ARTICLE_TYPES = frozenset(
 _CONTAINERS = ("@graph", "mainEntity", "mainEntityOfPage")
 # HTML comment or CDATA section around a script, with or without a comment mark.
 _WRAPPING = re.compile(r"(?:(?://|/\*)\s*+)?+(?:<!--|-->|<!\[CDATA\[|\]\]>)\s*+(?:\*/)?")
-# Strings are matched first, so that commas inside them are kept.
-_STRING_OR_COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)|,(?=\s*+[}\]])', re.DOTALL)
-_BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 _START = re.compile(r"[{\[]")
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -46,14 +45,14 @@ _DECODER = json.JSONDecoder(strict=False)
 def parse_json_ld(text: str) -> list[Any]:
     """Return the JSON values of a script, or an empty list for invalid JSON.
 
-    Accepts control characters in strings, unknown escapes, a surrounding HTML comment or CDATA
-    section, several values in sequence, and the damage that
+    Accepts control characters in strings, a surrounding HTML comment or CDATA section, several
+    values in sequence, and the damage that
     :func:`~newscrawl.fields.metadata.literals.read_literal` repairs.
     """
     if len(text) > MAX_CHARACTERS:
         return []
     try:
-        return _values(text) or _values(_repair(text)) or _repaired_values(text)
+        return _values(text) or _repaired_values(_WRAPPING.sub("", text))
     except RecursionError:
         return []
 
@@ -154,21 +153,13 @@ def _values(text: str) -> list[Any]:
 
 
 def _repaired_values(text: str) -> list[Any]:
+    values = []
     start = _START.search(text)
-    if start is None:
-        return []
-    value, _ = read_literal(text, start.start(), repair=True)
-    return [value] if value else []
-
-
-def _repair(text: str) -> str:
-    return _STRING_OR_COMMA.sub(_repair_part, _WRAPPING.sub("", text))
-
-
-def _repair_part(match: re.Match[str]) -> str:
-    if match[0] == ",":
-        return ""
-    return _BAD_ESCAPE.sub(lambda escape: escape[0] if escape[1] else "", match[0])
+    while start is not None and start.start() < _MAX_REPAIRED:
+        value, end = read_literal(text, start.start(), repair=True)
+        values.append(value)
+        start = _START.search(text, end)
+    return list(filter(None, values))
 
 
 def _addresses(node: JsonObject) -> Iterator[str]:

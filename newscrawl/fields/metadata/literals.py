@@ -109,7 +109,10 @@ def _read_string(text: str, start: int, quote: str, *, repair: bool) -> tuple[st
     else:
         found = _STRINGS[quote].match(text, start)
     raw, end = (text[start:], len(text)) if found is None else (found[0], found.end() + 1)
-    return (_ESCAPE.sub(_unescaped, raw) if "\\" in raw else raw), end
+    if "\\" in raw:
+        data = _ESCAPE.sub(_unescaped, raw).encode("utf-16", "surrogatepass")
+        raw = data.decode("utf-16", "surrogatepass")  # joins pairs of surrogates
+    return raw, end
 
 
 def _unescaped(found: re.Match[str]) -> str:
