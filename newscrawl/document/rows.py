@@ -23,7 +23,7 @@ HIDDEN_TAGS = {
     **dict.fromkeys(("select", "option", "button", "textarea", "datalist", "input"), WIDGET),
     **dict.fromkeys(("dialog", "object", "video", "audio", "canvas"), INVISIBLE),
     **dict.fromkeys(("rp", "rt", "rtc"), INVISIBLE),  # readings of ruby
-    "head": HEAD,
+    **dict.fromkeys(("head", "title"), HEAD),
 }
 """Tags of elements whose text is hidden, with the reason."""
 

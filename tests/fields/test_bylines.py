@@ -102,10 +102,19 @@ def test_stated_authors_precede_bylines():
     assert authors("<p>By Jo Bond</p>", ld("Ada Meyer")) == (["Ada Meyer"], "json-ld")
 
 
-def test_reads_an_explicit_byline_at_the_end_of_a_long_story():
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<p>Written by Ada Meyer</p>",
+        "<li><b>Autorin/Autor</b> Ada Meyer</li>",
+        "<div class=author-box><h4>Ada Meyer</h4><p>covers the town hall.</p></div>",
+        "<h3>About the author</h3><p><a href=/author/ada>Ada Meyer</a> covers the town hall.</p>",
+    ],
+)
+def test_reads_a_byline_or_an_author_box_at_the_end_of_a_long_story(end: str):
     page = (
         f"<html lang=en><body><article><h1>Council reopens the bridge</h1>{PARAGRAPH * 60}"
-        "<p>Written by Ada Meyer</p></article><aside><a href=/author/max>Max Muster</a></aside></body>"
+        f"{end}</article><aside><a href=/author/max>Max Muster</a></aside></body>"
     )
     assert extract(page, URL).authors == ["Ada Meyer"]
 
@@ -221,6 +230,11 @@ def test_hostile_bylines_take_linear_time(unit: str):
         ("Related Articles<br>3 May 2021", []),
         ("Words by Ada Meyer for the Port Gazette", ["Ada Meyer"]),
         ("文/李琼皙 图/王志明", ["李琼皙"]),
+        ("【田中宏昌、佐藤健】", ["田中宏昌", "佐藤健"]),
+        ("Ada Meyer in Oslo and Jo Bond in New York", ["Ada Meyer", "Jo Bond"]),
+        ("Par Hélène Dupont (Oslo, correspondance)", ["Hélène Dupont"]),
+        ("Por José García en Oslo", ["José García"]),
+        ("Town Council in Oslo", []),
     ],
 )
 def test_reads_bylines_in_many_languages(byline: str, names: list[str]):

@@ -158,6 +158,14 @@ def test_a_short_text_after_the_first_paragraph_is_no_title(line: str):
     assert article.body.startswith("The council opened")
 
 
+def test_bylines_and_title_elements_in_the_body_are_no_candidates():
+    page = (
+        f"<title>River Post</title><body><title>Bridge: all news</title><p>{STORY}</p>"
+        f"<p>By ANN LEE, River Press Writer 14 minutes ago</p><p>By the river</p>{BODY}"
+    )
+    assert [span.text for span in candidates_of(page).spans] == [STORY, "By the river"]
+
+
 @pytest.mark.parametrize("separator", [" \u00bb ", " | ", " - "])
 def test_headings_are_split_at_separators(separator: str):
     name = "Patient education and information of the River Post hospital for children"

@@ -16,7 +16,7 @@ _BYLINE = (
     r"|articles?|created|updated|contributed|compiled|guest post|analysis|column|commentary|essay|interview|opinion|review"
     r"|(?:posted|published) on .{5,40})\s+|(?:view )?all posts\s+)?by(?:\s+|:\s*)"
     # nouns before a colon
-    r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}(?:\(s\)|[/*:]in)?|protokoll|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
+    r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}(?:\(s\)|[/*:]in|/autor)?|protokoll|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
     r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författare|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
     r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piš[eu]|napísala?|napsala?|napisa[olł]a?"
     r"|opracowała?|yazar|(?:haberi )?yazan|haber|muhabir|penulis|oleh|tác giả|người viết|bài(?: viết)?"
@@ -52,8 +52,9 @@ BY = CJKPattern(f"(?i:{_BYLINE})|{_CHINESE_BYLINE}|{_FOREIGN_BYLINE}")
 
 NAME_BEFORE = CJKPattern(
     r"(?:(?:(?!사진|영상)\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\))?\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
+    r"|【[\u4e00-\u9fff々]{3,5}(?:[、，・][\u4e00-\u9fff々]{2,5})+】"
 )
-"""A byline that ends with its label: "김철수 기자"."""
+"""A byline that ends with its label, "김철수 기자", or is a list in brackets."""
 
 _NO_NAME = lazy_regex(
     r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^(?!(?:[^\W\d_]\.){2,3}$)\S*\.\S+$|\.(?:com|org|net)\b",
@@ -71,7 +72,7 @@ _SEPARATOR = CJKPattern(
 # The sign of an author, "Ada Meyer (am)", an address, a role, and "reporter" after a name.
 _SIGN = CJKPattern(
     r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?"
-    r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with) [^()]*|AP|AFP|Reuters)\)|\s?(?:[／/]\s?[\u4e00-\u9fff]{2,6}|\s[\u4e00-\u9fff]{2,3}(?:報導|报道|報道))"
+    r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with|aus|in|en|à) [^()]*|[^(),]{1,40},[^()]{1,40}|AP|AFP|Reuters)\)|\s?(?:[／/]\s?[\u4e00-\u9fff]{2,6}|\s[\u4e00-\u9fff]{2,3}(?:報導|报道|報道))"
     r"|\s(?:Staff|Senior|Special|Chief|Contributing)\s[\w ]{0,30}(?:Reporter|Editor|Writer|Correspondent))$"
 )
 # "Ada Meyer Political Reporter"
@@ -79,9 +80,10 @@ _NAME_AND_ROLE = lazy_regex(
     r"(?!(?:Chief|Local|Our|Senior|Special|Staff|The) )([^\W\d_]\S* (?:(?:\S\.?|[a-z]{2,}) )*[^\W\d_]\S+)(?: [A-Z]\S*){1,3}"
     r" (?:Reporter|Editor|Writer|Correspondent|Columnist)"
 )
-_PLACE = lazy_regex(
-    r"\s(?:in|aus|à|en)\s[^\W\d_a-z][\w.-]*(?:\s[^\W\d_a-z][\w.-]*)?(?=,?\s(?:and|und|et|y)\s|,)"
+IN_PLACE = lazy_regex(
+    r"\s(?:in|at|aus|à|en)\s[^\W\d_a-z][\w.-]*(?:\s[^\W\d_a-z][\w.-]*)?(?=,?\s(?:and|und|et|y)\s|,|$)"
 )
+"""The place of an author, after the name: "Ada Meyer in Oslo"."""
 # What follows a name in a byline: a role, a newspaper, a place.
 _AFTER_NAME = lazy_regex(
     r"\s[-–—]{1,2}\s|[|•]\s?(?=[^\W\d_][a-zß-ÿ]{1,20}$)|(?:\s(?:avec|with|mit|con))?\s(?=(?:AP|AFP|Associated Press|Reuters)(?:\s|$))|/\s?(?=[a-z]{2,5}$|[A-ZÇÉÈİÖÜÑŞ]{2,20}$)|\s(?:for|in|at|on|from|für|aus|pour|à|para)\s(?=(?:the )?[^\W\d_a-z])|\sof the\s|\s(?=(?:Updated|Published|Posted)\b)"
@@ -216,8 +218,7 @@ def without_brackets(text: str) -> str:
     """Return *text* without the brackets around a byline: "（记者 王小明）"."""
     text = text.strip()
     inside = _BRACKETS.fullmatch(text)
-    is_byline = inside and (BY(text).match(inside[1]) or NAME_BEFORE(text).fullmatch(inside[1]))
-    return inside[1] if inside and is_byline else text
+    return inside[1] if inside and is_byline(inside[1]) else text
 
 
 def is_by(text: str) -> bool:
@@ -231,6 +232,11 @@ def is_by(text: str) -> bool:
         return False
     label = BY(text).match(f"{text}: X")
     return label is not None and label.end() > len(text)
+
+
+def is_byline(text: str) -> bool:
+    """Return whether *text* begins with "By", or ends with the label of a byline."""
+    return BY(text).match(text) is not None or NAME_BEFORE(text).fullmatch(text) is not None
 
 
 def is_joint(text: str) -> bool:
@@ -259,7 +265,7 @@ def _names(text: str) -> Iterator[str]:
         text, is_byline = text[byline.end() :], True
     if is_byline:
         text = _TOWN_BEFORE(text).sub("", text.strip("= "))
-        text = CREDIT.split(_PLACE.sub("", text), maxsplit=1)[0]
+        text = CREDIT.split(IN_PLACE.sub("", text), maxsplit=1)[0]
         name = _AFTER_NAME.split(text, maxsplit=1)[0]
         text = name if " " in name else text
         if named := _NAME_AND_ROLE.fullmatch(text):
@@ -267,7 +273,8 @@ def _names(text: str) -> Iterator[str]:
     for part in _SEPARATOR(text).split(text):
         for listed in _split_at_commas(_SIGN(text).sub("", part.strip())):
             for name in _split_at_blanks(listed):
-                yield _SIGN(text).sub("", " ".join(name.strip(" ,;:-–—|»").rstrip(" /").split()))
+                shown = " ".join(name.strip(" ,;:-–—|»【】").rstrip(" /").split())
+                yield _SIGN(text).sub("", shown)
 
 
 def is_role(text: str) -> bool:

@@ -15,10 +15,12 @@ from newscrawl.fields.metadata.author_names import (
     AFTER_DATE,
     BY,
     CREDIT,
+    IN_PLACE,
     MAX_DATE,
     NAME_BEFORE,
     clean_names,
     is_by,
+    is_byline,
     is_full_name,
     is_joint,
     is_lower,
@@ -69,6 +71,7 @@ _LABEL = lazy_regex(
 _TWO_WORDS = lazy_regex(r"(?!By )[A-Z][a-z]+ [A-Z][a-z]+")
 _BEFORE_LABEL = lazy_regex(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
 _OTHER_PLACES = frozenset({"figure", "figcaption", "nav", "menu", "blockquote"})
+_OTHER_ENDS = frozenset({"aside", "footer"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = lazy_regex(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 _AUTHOR_ICON = lazy_regex(
@@ -83,8 +86,8 @@ _AUTHOR_PAGE = lazy_regex(
     r"|[?&]author="
 )
 _NO_PERSON = lazy_regex(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings|list|all)\b")
-# Pages of other people, too: the address must name the author.
-_PERSON_PAGE = lazy_regex(r"/(?:by|profile|team|user|producer)s?/(.+)")
+# Pages of other people, too: the address must name the author. "/teams/" are those of a sport.
+_PERSON_PAGE = lazy_regex(r"/(?:by|team|(?:profile|user|producer)s?)/(.+)")
 _WORD = lazy_regex(r"[^\W\d_]{2,}")
 # "By", which is part of names in other languages.
 _LOCAL_BY = {
@@ -112,7 +115,7 @@ def find_authors(
     """Return the authors of a page that states no people: of a byline, or the site.
 
     *start* is the row of the title, next to which a byline is searched, *end* the first row after
-    the body, next to which an explicit one is searched; None: there is none.
+    the body, next to which an explicit one or a full name is searched; None: there is none.
     """
     confidence = CONFIDENCE["authors"]
     if start is not None and (byline := find_byline(document, start, metadata.language, end)):
@@ -139,7 +142,7 @@ def without_byline(document: Document, rows: Sequence[int]) -> Sequence[int]:
     ):
         size += 1
     text = document.join_texts(rows[:size])
-    if size >= len(rows) or len(text) > _MAX_LINE or not _is_byline(text):
+    if size >= len(rows) or len(text) > _MAX_LINE or not is_byline(text):
         return rows
     names = clean_names([text])
     return rows[size:] if names and all(map(is_person, names)) else rows
@@ -200,7 +203,9 @@ def _names(
         if not introduces and len(text) <= _MAX_TEXT:
             name = _name(document, position, text, language, after_by=after_by)
             if count >= near and name is not None and name.source != "byline":
-                name = None  # of another story
+                above = {document.tag[it] for it in document.ancestors(rows[position])}
+                if above & _OTHER_ENDS or not all(map(is_full_name, name.names)):
+                    name = None  # of another story
             if name is None and head <= position < head + _MAX_FROM_TITLE:
                 first = position < head + 2
                 if names := _name_by_place(document, position, text, language, first=first):
@@ -241,8 +246,9 @@ def _name(
 def _name_by_place(
     document: Document, position: int, text: str, language: str | None, *, first: bool
 ) -> list[str]:
-    """Return the names in a line below the title next to a date or role, or repeated if *first*.
+    """Return the names in a line below the title next to a date or role.
 
+    If *first*, also those that are repeated or in a place ("Ada Meyer in Oslo").
     Their words are not in lower case elsewhere on the page.
     """
     rows, above = document.shown_rows, islice(document.ancestors(document.shown_rows[position]), 4)
@@ -259,11 +265,12 @@ def _name_by_place(
     is_repeated = first and any(
         document.text[it].startswith(names[0]) for it in rows[position + 1 :]
     )
-    if not has_role and not (is_repeated or any(it.has_year for it in dates)):
+    is_known = has_role or is_repeated or any(it.has_year for it in dates)
+    is_placed = first and IN_PLACE.search(text) and not _is_elsewhere(document, rows[position])
+    if not (is_known or is_placed) or not (has_role or _is_line(document, position)):
         return []
-    if not has_role and not _is_line(document, position):
-        return []
-    page = document.join_texts(rows)
+    page = document.join_texts(rows).replace(text, "", 1)
+    page = page if is_known else page.lower()  # a story names its people again
     parts = (part for name in names for part in name.split() if not is_lower(part))
     is_other = any(re.search(rf"\b{re.escape(part.lower())}\b", page) for part in parts)
     return [] if is_other else names
@@ -320,18 +327,14 @@ def _without_date(text: str, language: str | None) -> str:
     if not any(map(str.isdigit, text)):
         return text
     dated = AFTER_DATE.match(text)
-    if dated and _is_byline(text[dated.end() :]):
+    if dated and is_byline(text[dated.end() :]):
         before = text[: dated.end()]  # no number of a headline
         if ":" in before or read_dates(before, language=language):
             text = text[dated.end() :]
     parts = [part.strip() for part in _DATE_PART(text).split(text)]
     parts = [part for part in parts if part and not any(map(str.isdigit, part))]
-    first = next((index for index, part in enumerate(parts) if _is_byline(part)), 0)
+    first = next((index for index, part in enumerate(parts) if is_byline(part)), 0)
     return " | ".join(parts[first:]) or text
-
-
-def _is_byline(text: str) -> bool:
-    return BY(text).match(text) is not None or NAME_BEFORE(text).fullmatch(text) is not None
 
 
 def _is_elsewhere(document: Document, row: int) -> bool:
@@ -375,4 +378,4 @@ def _is_author_page(address: str, text: str) -> bool:
     page, names = _PERSON_PAGE.search(address.lower()), _WORD.findall(text.lower())
     if page is None or len(names) > 1:
         return page is not None and any(word in page[1] for word in names)
-    return names == re.split(r"[/?.]", page[1])[:1]  # no "Angels" of "/teams/los-angeles-angels"
+    return names == re.split(r"[/?.]", page[1])[:1]  # no "Clip" of "/users/clippings"

@@ -14,6 +14,7 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_similar
 
 from newscrawl.document.document import rows_between
+from newscrawl.fields.metadata.author_names import clean_names, is_byline, is_person
 from newscrawl.fields.titles.title import ANY_SEPARATOR, SEPARATOR, heading_text, words_kept
 from newscrawl.text import weighted_length
 
@@ -146,7 +147,7 @@ def _equals_stated(document: Document, rows: Sequence[int], titles: Collection[s
 def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[int]:
     """Return the text nodes near the start of the relevant content that may be its title.
 
-    Not those after its first paragraph.
+    Not those after its first paragraph, and no bylines.
     """
     tag, text, parent = document.tag, document.text, document.parent
     after = takewhile(
@@ -159,6 +160,7 @@ def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[i
         if len(text[row]) <= _MAX_LEADING_LENGTH
         and weighted_length(text[row]) >= _MIN_LENGTH
         and not text[row].rstrip().endswith(_SENTENCE_ENDS)
+        and not (is_byline(text[row]) and all(map(is_person, clean_names([text[row]]))))
         and (tag[parent[row]] != "a" or _heading_of(document, row) is not None)
     ]
 

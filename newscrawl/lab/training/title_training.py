@@ -58,14 +58,18 @@ def _fit(examples: Iterable[Example], sites: Iterable[str] = ()) -> Model:
 
 
 def _data(examples: Iterable[Example]) -> tuple[Data, list[float]]:
-    """Return the title candidates of pages whose title is in text nodes, and their weights."""
+    """Return the title candidates of pages whose title is one of them, and their weights.
+
+    Other pages, with the title of a teaser, would teach that their headlines are none.
+    """
     data, weights = Data(TITLE_CANDIDATE_FEATURES, [], []), list[float]()
     for example in examples:
-        if not example.labels.title:
-            continue
         candidates = example.candidates
+        labelled = list(_labelled(candidates, example.labels.title, example.title))
+        if not any(is_title for _, is_title in labelled):
+            continue
         styled, plain = _rows(candidates), _rows(candidates.without_style())
-        for number, is_title in _labelled(candidates, example.labels.title, example.title):
+        for number, is_title in labelled:
             data.rows.extend((styled[number], plain[number]))
             data.truth.extend([is_title] * 2)
         data.rows.extend(_rows(example.wrong))
