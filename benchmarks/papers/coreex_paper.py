@@ -17,9 +17,9 @@ from newscrawl.body.coreex import (
     coreex,
     count_terminals,
     find_title,
-    recover_title,
 )
 from newscrawl.document.document import TEXT, parse_document
+from newscrawl.document.rows import HEADINGS
 from newscrawl.lab.corpora.alignment import covered_nodes
 from newscrawl.lab.corpora.corpus import LabelledPage
 from newscrawl.lab.corpora.labels import align
@@ -155,6 +155,18 @@ def _measure(gold: _Gold, name: str, clean_time: float, parse_time: float) -> Va
     }
     return VariantResult(
         gold.weighted_score(output), node_score(output, gold.rows), parts, recovered, found, cost
+    )
+
+
+def recover_title(document: Document, roots: Sequence[int]) -> int | None:
+    """Return the closest heading among the previous siblings of the parent of S (section 6.1)."""
+    parent = document.parent[roots[0]] if roots else -1
+    if parent <= 0:
+        return None
+    before = [row for row in document.children(document.parent[parent]) if row < parent]
+    return next(
+        (row for row in reversed(before) if document.tag[row] in HEADINGS and document.chars(row)),
+        None,
     )
 
 

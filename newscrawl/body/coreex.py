@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from newscrawl.compiled import compiled
 from newscrawl.document.document import HEAD, SCRIPT, TEXT
 from newscrawl.document.rows import HEADINGS
 from newscrawl.text import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from newscrawl.document.document import Document
 
@@ -68,18 +67,10 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
         return []
     if document.tag[node] == TEXT or not parameters.subset:
         return [node]
-    return content_children(document, counts, node, parameters.threshold)
-
-
-@compiled("newscrawl.body._coreex")
-def content_children(
-    document: Document, counts: TerminalCounts, node: int, threshold: float
-) -> list[int]:
-    """Return the children of *node* with a text-to-link ratio above *threshold*: S."""
     return [
         child
         for child in document.children(node)
-        if _text_to_link_ratio(*counts.of(child, document.end[child])) > threshold
+        if _text_to_link_ratio(*counts.of(child, document.end[child])) > parameters.threshold
     ]
 
 
@@ -104,49 +95,40 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Termina
     An ``a`` element with content is one word and one link, however long (Figure 4). In scripts
     without spaces a character is a word.
     """
-    forms = FORM_TAGS if parameters.ignore_forms else frozenset[str]()
+    end, tag, text = document.end, document.tag, document.text
+    ignored = _ignored_rows(document, parameters)
     max_form_chars = parameters.largest_form * document.chars(0)
+    ignored_forms = (
+        row
+        for name in (FORM_TAGS if parameters.ignore_forms else ())
+        for row in document.rows_of(name)
+        if document.chars(row) <= max_form_chars
+    )
+    words, links, after = [0] * len(end), [0] * len(end), 0
+    longest = 0
+    for row in sorted((*document.text_rows, *document.rows_of("a"), *ignored_forms)):
+        if row < after or ignored[row]:
+            continue
+        if text[row]:
+            words[row] = count = len(tokens(text[row]))
+            longest = max(longest, count)
+        else:
+            after = end[row]
+            if tag[row] == "a":
+                words[row] = links[row] = int(after > row + 1)
     return TerminalCounts(
-        *count_rows(document, _ignored_rows(document, parameters), forms, max_form_chars)
+        list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest
     )
 
 
 def _ignored_rows(document: Document, parameters: CoreExParameters) -> bytearray:
     """Return a non-zero byte for each row whose text does not count."""
     if parameters.shown_only:
-        return bytearray(document.hidden)
+        return document.hidden
     marks = bytes((HEAD, SCRIPT) if parameters.remove_scripts else (HEAD,))
     return document.hidden.translate(bytes(mark in marks for mark in range(256)))
 
 
-@compiled("newscrawl.body._coreex")
-def count_rows(
-    document: Document, ignored: bytearray, forms: frozenset[str], max_form_chars: float
-) -> tuple[list[int], list[int], int]:
-    """Return the fields of :class:`TerminalCounts`.
-
-    Elements of *forms* with up to *max_form_chars* are ignored, in addition to the *ignored* rows.
-    """
-    end, text = document.end, document.text
-    words, links, longest = [0] * len(end), [0] * len(end), 0
-    row = 0
-    while row < len(end):
-        tag = document.tag[row]
-        after = row + 1
-        if not ignored[row]:
-            if tag == "a":
-                words[row] = links[row] = int(end[row] > row + 1)
-                after = end[row]
-            elif tag in forms and document.chars(row) <= max_form_chars:
-                after = end[row]
-            elif text[row]:
-                words[row] = len(tokens(text[row]))
-                longest = max(longest, words[row])
-        row = after
-    return list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest
-
-
-@compiled("newscrawl.body._coreex")
 def find_main_content_node(
     document: Document, counts: TerminalCounts, parameters: CoreExParameters
 ) -> int | None:
@@ -194,28 +176,14 @@ def find_title(document: Document, roots: Sequence[int]) -> int | None:
     """Return the row of the heading that is the title of the content *roots*, None if there is none.
 
     The first ``h1`` in the content, else the last one before it, else the last heading before it.
-    An extension of section 6.1 for today's pages: see :func:`recover_title`.
+    An extension of section 6.1 for today's pages.
     """
     if not roots:
         return None
     inside = (row for root in roots for row in range(root, document.end[root]))
     before = range(roots[0] - 1, -1, -1)
     for rows, tags in ((inside, {"h1"}), (before, {"h1"}), (before, HEADINGS)):
-        if (heading := _first_heading(document, rows, tags)) is not None:
+        headings = (row for row in rows if document.tag[row] in tags and document.chars(row))
+        if (heading := next(headings, None)) is not None:
             return heading
     return None
-
-
-def recover_title(document: Document, roots: Sequence[int]) -> int | None:
-    """Return the closest heading among the previous siblings of the parent of S (section 6.1)."""
-    parent = document.parent[roots[0]] if roots else -1
-    if parent <= 0:
-        return None
-    siblings = list(document.children(document.parent[parent]))
-    return _first_heading(document, reversed(siblings[: siblings.index(parent)]), HEADINGS)
-
-
-def _first_heading(
-    document: Document, rows: Iterable[int], tags: frozenset[str] | set[str]
-) -> int | None:
-    return next((row for row in rows if document.tag[row] in tags and document.chars(row)), None)

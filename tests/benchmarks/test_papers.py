@@ -192,6 +192,13 @@ class TestCoreEx:
         rows = coreex_paper.core_content(page, coreex(page), CoreExParameters.TODAY)
         assert [page.text[row] for row in sorted(rows)] == [BODY, BODY, "and a", "link"]
 
+    def test_recovers_the_closest_heading_next_to_the_parent(self) -> None:
+        for header, expected in (("<h2>Far</h2><h3>Near</h3>", "Near"), ("", None)):
+            page = parse_document(f"<main>{header}<p>By Ada</p><section><p>{BODY}</section></main>")
+            (section,) = page.rows_of("section")
+            row = coreex_paper.recover_title(page, list(page.children(section)))
+            assert (None if row is None else page.subtree_text(row)) == expected
+
     def test_clean_xhtml_keeps_text_and_removes_scripts(self) -> None:
         html = b"<p>One<p>two<table><b>three</table><SCRIPT>if (a < b) {}</script >&copy;\1"
         clean = clean_xhtml(html)

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, block_texts, coreex
+from newscrawl.body import block_features, block_texts
 from newscrawl.body.blocks import cast_votes, find_blocks
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
-from newscrawl.lab.paper_methods import COREEX_VARIANTS
 from newscrawl.text import squeeze
 from tests.conftest import corpus_pages
 from tests.helpers.compiled import assert_equal_in_python
@@ -20,29 +19,8 @@ from tests.helpers.compiled import assert_equal_in_python
 if TYPE_CHECKING:
     from pathlib import Path
 
-FUNCTIONS = (
-    block_features.feature_columns,
-    coreex.content_children, coreex.count_rows, coreex.find_main_content_node,
-)  # fmt: skip
-if not all(map(is_compiled, FUNCTIONS)):
+if not is_compiled(block_features.feature_columns):
     pytest.skip("compiled loops are not built", allow_module_level=True)
-
-
-def assert_equal_loops(document: Document) -> None:
-    """Assert that all compiled functions agree with the Python functions on *document*."""
-    forms = coreex.FORM_TAGS
-    for tags, max_chars in ((frozenset(), 0.0), (forms, 10.0), (forms, document.chars(0))):
-        assert_equal_in_python(
-            coreex.count_rows, document, bytearray(document.hidden), tags, max_chars
-        )
-    for parameters in (coreex.CoreExParameters.TODAY, *COREEX_VARIANTS.values()):
-        counts = coreex.count_terminals(document, parameters)
-        assert_equal_in_python(coreex.find_main_content_node, document, counts, parameters)
-        for node in range(0, len(document), 7):
-            assert_equal_in_python(
-                coreex.content_children, document, counts, node, parameters.threshold
-            )
-    assert_equal_features(document)
 
 
 def assert_equal_features(document: Document) -> None:
@@ -94,7 +72,7 @@ MARKUP = st.lists(
 
 @given(MARKUP)
 def test_agree_on_any_markup(page: str) -> None:
-    assert_equal_loops(parse_document(f"<html><body>{'<p>' * 99}{page}"))
+    assert_equal_features(parse_document(f"<html><body>{'<p>' * 99}{page}"))
 
 
 @pytest.mark.corpus
@@ -102,4 +80,4 @@ def test_agree_on_any_markup(page: str) -> None:
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
     for page in corpus_pages(corpus_dir / corpus):
-        assert_equal_loops(parse_document(page))
+        assert_equal_features(parse_document(page))

@@ -15,7 +15,6 @@ from newscrawl.body.coreex import (
     coreex,
     count_terminals,
     find_title,
-    recover_title,
 )
 from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, Document, parse_document
@@ -195,24 +194,19 @@ class TestPreprocessing:
 class TestTitle:
     """Section 6.1, Article Title."""
 
-    def page(self, story: str, before: str = "") -> tuple[Document, list[int]]:
+    def page(self, story: str) -> tuple[Document, list[int]]:
         """Return a page and the children of its article."""
         document = parse_document(
             f"<body><h1>The Gazette</h1><main><header><h1>Terminal to be rebuilt</h1></header>"
-            f"{before}<section>{story}</section></main></body>"
+            f"<section>{story}</section></main></body>"
         )
         return document, list(document.children(row_of(document, "section")))
 
     def text(self, document: Document, row: int | None) -> str | None:
         return None if row is None else document.subtree_text(row)
 
-    def test_recovers_the_closest_heading_next_to_the_parent(self) -> None:
-        document, forest = self.page(paragraphs(), before="<h2>Far</h2><h3>Near</h3><p>By Ada</p>")
-        assert self.text(document, recover_title(document, forest)) == "Near"
-
-    def test_finds_a_heading_in_another_container_only_today(self) -> None:
+    def test_finds_a_heading_in_another_container(self) -> None:
         document, forest = self.page(paragraphs())
-        assert recover_title(document, forest) is None
         assert self.text(document, find_title(document, forest)) == "Terminal to be rebuilt"
 
     def test_prefers_a_heading_in_the_content(self) -> None:
@@ -227,9 +221,7 @@ class TestTitle:
     def test_finds_no_title_without_heading(self) -> None:
         document = parse_document(paragraphs())
         assert find_title(document, coreex(document)) is None
-        assert recover_title(document, coreex(document)) is None
         assert find_title(document, []) is None
-        assert recover_title(document, []) is None
 
 
 def reference(document: Document, parameters: CoreExParameters) -> list[int]:
