@@ -26,7 +26,6 @@ import lxml.html
 
 from newscrawl.body.nce import nce
 from newscrawl.document.document import COMPILED, parse_document
-from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.tables import Table, print_tables
@@ -42,7 +41,7 @@ SAMPLES = REPOSITORY / "newscrawl" / "samples"
 ROUNDS = 3
 
 BASELINE = "lxml.html"
-FORMATS = parse_formats(["markdown", "html"])
+FORMATS = frozenset(("markdown", "html"))
 STEPS: dict[str, Callable[[bytes], object]] = {
     "parse_document": parse_document,
     "parse_document + NCE": lambda html: nce(parse_document(html)),

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 STAGES = {
     "document": ["extraction.extract.parse_document"],
     "hidden article": ["extraction.method.reveal_hidden_article"],
-    "comments": ["extraction.method.comment_rows", "extraction.method.without_comments"],
+    "comments": ["extraction.method.comment_rows"],
     "metadata": ["extraction.extract.read_metadata"],
     "region by NCE": ["extraction.default_method.find_region"],
     "title": [

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from newscrawl.addon import Addon
     from newscrawl.cli.python_crawl import CrawlError, acrawl, crawl, urls
     from newscrawl.document.document import DocumentError
-    from newscrawl.extraction.extract import ExtractOptions, extract
-    from newscrawl.extraction.from_response import from_response
+    from newscrawl.extraction.extract import ExtractOptions, extract, from_response
     from newscrawl.items import Article, Evidence, ListedArticle
 
 __all__ = [
@@ -46,7 +45,7 @@ _MODULES = {
     "acrawl": "newscrawl.cli.python_crawl",
     "crawl": "newscrawl.cli.python_crawl",
     "extract": "newscrawl.extraction.extract",
-    "from_response": "newscrawl.extraction.from_response",
+    "from_response": "newscrawl.extraction.extract",
     "urls": "newscrawl.cli.python_crawl",
 }
 

@@ -93,8 +93,6 @@ def repeated_texts(
     sizes = [size for size in chars if size >= _MIN_REPEATED_CHARS]
     if len(sizes) - len(set(sizes)) < _MIN_REPETITIONS - 1:  # the common case
         return set()
-    if max(Counter(sizes).values()) < _MIN_REPETITIONS:
-        return set()
     long = [place for place, size in enumerate(chars) if size >= _MIN_REPEATED_CHARS]
     texts = texts_of(document, [rows[place] for place in long])
     seen = Counter(texts)

@@ -17,7 +17,6 @@ from newscrawl.text import letter_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from collections.abc import Set as AbstractSet
 
     from newscrawl.document.document import Document
 
@@ -67,9 +66,14 @@ def boilerplate(
     aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
     tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"span", "time"}
     threshold = _SELECTED_LINK_DENSITY_THRESHOLD if selected else _LINK_DENSITY_THRESHOLD
+    found = [
+        (row, tag)
+        for root in roots
+        for row, tag in enumerate(document.tag[root : document.end[root]], root)
+        if tag in tags
+    ]
     rows: set[int] = set()
-    for row in rows_with_tags(document, roots, tags):
-        tag = document.tag[row]
+    for row, tag in found:
         if tag == "time":
             line = _line(document, row)
             if document.tag[document.parent[line]] not in _FLOW_TAGS:
@@ -85,18 +89,6 @@ def boilerplate(
         standfirst = _standfirst(document, roots, title) if selected else ()
         rows.update(row for row in _head(document, roots, title) if row not in standfirst)
     return frozenset(rows)
-
-
-def rows_with_tags(
-    document: Document, roots: Iterable[int], tags: AbstractSet[str]
-) -> Iterable[int]:
-    """Return the rows of the elements with one of *tags* in the subtrees of *roots*."""
-    return [
-        row
-        for root in roots
-        for row, tag in enumerate(document.tag[root : document.end[root]], root)
-        if tag in tags
-    ]
 
 
 def _is_of_text(document: Document, row: int) -> bool:

@@ -10,19 +10,15 @@ comment software.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.comment_records import (
-    ShortTexts,
-    has_date,
-    has_replies,
-    record_lists,
-    record_signs,
-)
-from newscrawl.document.document import MAX_LABEL, rows_between
-from newscrawl.document.repeats import prose
-from newscrawl.text import WIDE_WEIGHT
+from newscrawl.body.parts import elements_in
+from newscrawl.document.document import MAX_LABEL, WIDGET, rows_between
+from newscrawl.document.repeats import prose, sibling_lists
+from newscrawl.text import WIDE_WEIGHT, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,6 +41,50 @@ _STATE = re.compile(
 _POST = frozenset({"hentry", "type-post"})
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
+
+# A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
+# It begins with a digit, and below with a currency, for speed.
+_DATE = re.compile(
+    r"\d(?:[^\d\0]{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d[^\d\0]{1,3}+\d"
+    r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"
+)
+# "Ago" in many languages: words, then parts of words. Branches begin with rare letters, for speed.
+_AGO = re.compile(
+    r"g(?:o\b(?<=\bago)|eleden)|vor\b(?<=\bvor)|y a\b(?<=\bil y a)|h(?:ace\b(?<=\bhace)|á\b(?<=\bhá))|fa\b(?<=\bfa)"
+    r"|mu(?<=temu)|önce|ước(?<=trước)|d(?:en(?<=siden)|an(?<=sedan))|назад|前|전(?![^\0])|منذ|לפני|पहले"
+)
+# Start of "Reply" in many languages, in lower case and without spaces, with a pattern of the rest.
+_REPLIES = dict.fromkeys((
+    "respondre", "répondre", "contestar", "rispondi", "răspunde",
+    "antwort", "beantwoord", "reageer", "besvar", "vastaa", "válasz", "odpow", "odpověd",
+    "ответить", "відпові", "отговор", "yanıtla", "cevapla", "trảlời", "απάντηση",
+    "הגב", "השב", "پاسخ", "जवाब", "उत्तरद", "উত্তর", "ตอบ", "返信", "답글", "답변",
+), "") | {
+    "repl": "(?:y|ies)", "respond": "(?:er?)?$", "svar": "a?$", "balas": "(?:$|kom)", "رد": "(?:$|على)",
+    "回复": "", "回覆": "",
+}  # fmt: skip
+# Texts after a NUL that may be one.
+_FIRST_LETTERS = "".join({start[0] for start in _REPLIES})  # the common case are others
+_MAYBE_REPLY = re.compile(
+    rf"\0(?:[^\w\0]|[\d_])*+(?=[{_FIRST_LETTERS}])(?:{'|'.join({start[:3] for start in _REPLIES})})"
+)
+_REPLY = re.compile("|".join(re.escape(start) + rest for start, rest in _REPLIES.items()))
+# Headings of comment sections, in lower case; branches begin with rare letters, for speed.
+_HEADING = re.compile(
+    r"c(?:omment(?:aire|i\b|(?<=\bcomment)s?\b)|oment(?:ari|ário)|ties(?<=reacties)|uss(?<=discuss)|tions(?<=réactions))"
+    r"|k(?:omm?enta|omentář|omen\b|us(?<=diskus))|b(?:at(?<=debat)|ình luận|ack(?<=talkback))|yorum|zász(?<=hozzász)ól"
+    r"|plies\b(?<=\breplies)|maoni|комментари|коментар|каментар|обсужден|σχόλι|コメント|评论|評論|留言|跟贴"
+    r"|讨论|討論|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा|মন্তব্য|கருத்து|ความคิดเห็น"
+)
+_PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
+_NON_LETTERS = re.compile(r"[\d\W_]+")
+_RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
+_HEADING_TAGS = ("h1", "h2", "h3", "h4")
+
+_MAX_REPLY = 30  # characters
+_MIN_COMMENT = 15  # weighted characters
+_MIN_RECORD_SHARE = 0.7
+"""Share of the records of a list that must have a property."""
 
 # Weighted characters.
 _MIN_REGION = 40
@@ -70,17 +110,12 @@ _MAX_RECORDS_SHARE = 1 / 3
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
-    start, texts = start_of_comments(document), ShortTexts.of(document)
+    start, texts = start_of_comments(document), _ShortTexts.of(document)
     named = _named(document, texts, start)
     if _are_live_blog(document, texts, named):
         named = []
     records = _record_regions(document, texts, named, start)
     return _merged([*named, *records, *_headed_sections(document, texts, start)])
-
-
-def without_comments(document: Document, comments: Sequence[range]) -> Document:
-    """Return a copy of *document* with the *comments* hidden."""
-    return document.with_hidden(comments) if comments else document
 
 
 def _merged(found: Iterable[range]) -> list[range]:
@@ -96,37 +131,23 @@ def _merged(found: Iterable[range]) -> list[range]:
 # Regions by name
 
 
-def _named(document: Document, texts: ShortTexts, start: int) -> list[range]:
+def _named(document: Document, texts: _ShortTexts, start: int) -> list[range]:
     """Return the regions with a name of comments; large ones begin at *start* or later."""
+    attributes = [document.attributes[name] for name in ("class", "id", "itemtype")]
     regions: list[range] = []
     stop = 0
-    for row in named_rows(document, _MIN_REGION):
-        if row >= stop and _is_region(document, texts, row, start):
+    for row in document.rows_named(_NAMES):
+        if row < stop or document.chars(row) - document.link_chars(row) < _MIN_REGION:
+            continue
+        names = " ".join([values.get(row, "") for values in attributes]).lower().split()
+        has_name = any(_NAME.search(name) and not _STATE.search(name) for name in names)
+        if has_name and _POST.isdisjoint(names) and _is_region(document, texts, row, start):
             stop = document.end[row]
             regions.append(range(row, stop))
     return regions
 
 
-def _names_comments(*values: str | None) -> bool:
-    """Return whether the class, id and item type of an element name comments."""
-    names = " ".join(filter(None, values)).lower().split()
-    return _POST.isdisjoint(names) and any(
-        _NAME.search(name) and not _STATE.search(name) for name in names
-    )
-
-
-def named_rows(document: Document, min_chars: float) -> list[int]:
-    """Return the rows of elements that name comments and have enough text outside of links."""
-    classes, ids, types = (document.attributes[name] for name in ("class", "id", "itemtype"))
-    return [
-        row
-        for row in document.rows_named(_NAMES)
-        if document.chars(row) - document.link_chars(row) >= min_chars
-        and _names_comments(classes.get(row), ids.get(row), types.get(row))
-    ]
-
-
-def _is_region(document: Document, texts: ShortTexts, row: int, start: int) -> bool:
+def _is_region(document: Document, texts: _ShortTexts, row: int, start: int) -> bool:
     """Return whether an element with a name of comments contains them, and not the article."""
     tag, end = document.tag, document.end[row]
     if tag[row] == "form":
@@ -138,12 +159,12 @@ def _is_region(document: Document, texts: ShortTexts, row: int, start: int) -> b
         return True
     records = [
         sum(prose(document, record, document.end[record]) for record in rows)
-        for rows in record_lists(document, texts, row, end)
+        for rows in _record_lists(document, texts, row, end)
     ]
     return bool(records) and own - max(records) <= page / 3
 
 
-def _are_live_blog(document: Document, texts: ShortTexts, regions: Sequence[range]) -> bool:
+def _are_live_blog(document: Document, texts: _ShortTexts, regions: Sequence[range]) -> bool:
     """Return whether *regions* with names of comments are entries of a live blog.
 
     Then there are several, little other prose, neither authors nor buttons, and no heading.
@@ -152,8 +173,8 @@ def _are_live_blog(document: Document, texts: ShortTexts, regions: Sequence[rang
     if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
         return False
     first, stop = regions[0].start, regions[-1].stop
-    lists = record_lists(document, texts, first - 1, stop)
-    signs = (record_signs(document, texts, rows) for rows in lists)
+    lists = _record_lists(document, texts, first - 1, stop)
+    signs = (_record_signs(document, texts, rows) for rows in lists)
     if any(found.has_authors or found.has_buttons for found in signs):
         return False
     return _heading(document, texts, first) is None
@@ -176,13 +197,13 @@ def start_of_comments(document: Document) -> int:
 
 
 def _record_regions(
-    document: Document, texts: ShortTexts, known: Sequence[range], start: int
+    document: Document, texts: _ShortTexts, known: Sequence[range], start: int
 ) -> Iterator[range]:
     """Yield regions of records that have the structure of comments, outside of *known* regions.
 
     The first record is at the row *start* or later: parts of the article can be records, too.
     """
-    for rows in record_lists(document, texts, 0, len(document), first_reply=start):
+    for rows in _record_lists(document, texts, 0, len(document), first_reply=start):
         records = range(rows[0], document.end[rows[-1]])
         overlaps = any(it.start < records.stop and records.start < it.stop for it in known)
         if records.start < start or overlaps:
@@ -195,7 +216,7 @@ def _record_regions(
 
 
 def _are_comments(
-    document: Document, texts: ShortTexts, rows: Sequence[int], *, has_heading: bool
+    document: Document, texts: _ShortTexts, rows: Sequence[int], *, has_heading: bool
 ) -> bool:
     """Return whether the records at *rows* are comments.
 
@@ -205,17 +226,15 @@ def _are_comments(
     stop = document.end[rows[-1]]
     own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
     may_be_alone = len(rows) > 2 and own <= _MAX_RECORDS_SHARE * page
-    if not (may_be_alone or has_heading or has_replies(document, texts, rows)):
-        return False
     if "h1" in document.tag[rows[0] : stop]:
         return False
-    signs = record_signs(document, texts, rows)
+    signs = _record_signs(document, texts, rows)
     if signs.has_replies or (has_heading and (signs.has_authors or signs.has_buttons)):
         return True
     return may_be_alone and signs.has_authors and signs.has_buttons
 
 
-def _headed_sections(document: Document, texts: ShortTexts, start: int) -> Iterator[range]:
+def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iterator[range]:
     """Yield the rows from a heading of comments after *start* to the end of its section.
 
     The comments need not be elements of one list: there may be one, or their parts are siblings.
@@ -248,27 +267,25 @@ def _end_of_section(document: Document, heading: int) -> int | None:
     return None
 
 
-def _has_comments(document: Document, texts: ShortTexts, section: range) -> bool:
+def _has_comments(document: Document, texts: _ShortTexts, section: range) -> bool:
     """Return whether dates or reply buttons divide the text of a *section* into comments."""
     own = prose(document, section.start, section.stop)
     chars = document.chars_before[section.stop] - document.chars_before[section.start]
     if 2 * own < chars:  # links to other pages
         return False
     rows = rows_between(document.text_nodes(), section.start, section.stop)
-    marks = [
-        *rows_between(texts.replies, section.start, section.stop),
-        *(it for it in rows if len(document.text[it]) <= _MAX_MARK and has_date(document.text[it])),
-    ]
-    if not marks or min(marks) > rows[:_MAX_TEXTS_BEFORE][-1]:
+    dates = [it for it in rows if len(text := document.text[it]) <= _MAX_MARK and _has_date(text)]
+    marks = sorted((*dates, *rows_between(texts.replies, section.start, section.stop)))
+    if not marks or marks[0] > rows[:_MAX_TEXTS_BEFORE][-1]:
         return False
     if len(marks) < 3 and own > prose(document, 0, section.start):  # may be the article
         return False
-    places = [section.start, *sorted(marks), section.stop]
+    places = [section.start, *marks, section.stop]
     gaps = (prose(document, start, stop) for start, stop in pairwise(places))
     return max(gaps) <= max(_MAX_GAP, own / 4)
 
 
-def _heading(document: Document, texts: ShortTexts, first: int) -> int | None:
+def _heading(document: Document, texts: _ShortTexts, first: int) -> int | None:
     """Return the row of a heading of comments above the records, None if there is none."""
     if not texts.headings:
         return None
@@ -285,17 +302,13 @@ def _around(document: Document, first: int, stop: int, heading: int | None) -> r
         if "h1" in document.tag[row : document.end[row]] or document.tag[row] in {"body", "main"}:
             break
         around = document.chars(row) - records
-        if around > min(_MAX_SURROUNDINGS, records) or around > _prose_outside(document, row):
+        outside = prose(document, 0, row) + prose(document, document.end[row], len(document))
+        if around > min(_MAX_SURROUNDINGS, records, outside):
             break
         region = range(row, document.end[row])
     if heading is not None and heading < region.start:
         return range(_highest(document, heading, region.start), region.stop)
     return region
-
-
-def _prose_outside(document: Document, row: int) -> float:
-    """Return the weighted characters outside of links and outside of the subtree of *row*."""
-    return prose(document, 0, len(document)) - prose(document, row, document.end[row])
 
 
 def _highest(document: Document, row: int, stop: int) -> int:
@@ -305,3 +318,144 @@ def _highest(document: Document, row: int, stop: int) -> int:
     while document.end[parent] <= stop and document.chars(parent) <= chars + MAX_LABEL:
         row, parent = parent, document.parent[parent]
     return row
+
+
+# Records
+
+
+class _Record(NamedTuple):
+    """Properties of one element of a list."""
+
+    #: short texts after the longest text, without digits and punctuation
+    buttons: frozenset[str]
+    #: first short text before the longest text that is not a date
+    author: str
+    #: has a button "Reply"
+    has_reply: bool
+
+
+class _RecordSigns(NamedTuple):
+    """Properties of a list of records."""
+
+    #: many records have different authors
+    has_authors: bool
+    #: most records have the same button
+    has_buttons: bool
+    #: most records have a button "Reply"
+    has_replies: bool
+
+
+class _ShortTexts(NamedTuple):
+    """Rows of short texts that comments have, in document order."""
+
+    #: buttons such as "Reply"
+    replies: list[int]
+    #: shown texts with a date, a time of day or an age
+    dates: list[int]
+    #: shown texts such as "Comments"
+    headings: list[int]
+
+    @classmethod
+    def of(cls, document: Document) -> _ShortTexts:
+        """Find them on a page."""
+        text, hidden, rows = document.text, document.hidden, (0, *document.label_rows)
+        joined = "\0".join([text[row] for row in rows])  # the first row is an element without text
+        lower = joined.lower()
+        dates = {rows[at] for pattern in (_DATE, _AGO) for at in places_of(pattern, joined)}
+        headings = [rows[at] for at in places_of(_HEADING, lower)]
+        replies = [
+            row
+            for row in [rows[at + 1] for at in places_of(_MAYBE_REPLY, lower)]  # found at the NUL
+            if len(text[row]) <= _MAX_REPLY
+            and hidden[row] in {0, WIDGET}
+            and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
+        ]
+        shown = [[row for row in found if not hidden[row]] for found in (sorted(dates), headings)]
+        return cls(replies, *shown)
+
+
+def _record_lists(
+    document: Document, texts: _ShortTexts, start: int, stop: int, *, first_reply: int = 0
+) -> list[list[int]]:
+    """Return lists of siblings with the same tag, and a date or a reply button each.
+
+    They are in the rows *start* to *stop*; buttons before the row *first_reply* are ignored.
+    """
+    replies = rows_between(texts.replies, max(start, first_reply), stop)
+    dates = rows_between(texts.dates, start, stop)
+    marks = sorted({*(row for row in dates if _is_date_line(document, row)), *replies})
+    lists = sibling_lists(document, marks, _RECORD_TAGS)
+    return [rows for rows in lists if rows[0] > start]
+
+
+def _is_date_line(document: Document, row: int) -> bool:
+    """Return whether there is little other text around the date at *row*."""
+    above, parent = document.parent[row], document.parent
+    above = parent[above] if document.tag[above] == "a" else above
+    return document.chars(above) <= 3 * MAX_LABEL
+
+
+def _has_date(text: str) -> bool:
+    """Return whether *text* contains a date, a time of day or an age."""
+    return bool(_DATE.search(text) or _AGO.search(text))
+
+
+def _record_signs(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> _RecordSigns:
+    """Return the properties of the list *rows*; negative if too few of them are records."""
+    records: list[_Record] = []
+    needed = max(2, _MIN_RECORD_SHARE * len(rows))
+    for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
+        if record := _record(document, texts, row):
+            records.append(record)
+        if len(records) + left < needed:
+            records.clear()
+            break
+    authors = {record.author for record in records if record.author}
+    counts = Counter(button for record in records for button in record.buttons)
+    return _RecordSigns(
+        has_authors=len(authors) >= max(2, len(rows) / 2),
+        has_buttons=any(count >= needed for count in counts.values()),
+        has_replies=sum(record.has_reply for record in records) >= needed,
+    )
+
+
+def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
+    """Return the properties of the subtree of *row*; None if it is not a comment."""
+    end, chars = document.end[row], document.chars
+    replies, dates = rows_between(texts.replies, row, end), rows_between(texts.dates, row, end)
+    if not (replies or dates) or document.link_density(row) > 0.5 or _has_headline(document, row):
+        return None
+    rows = document.text_nodes(row)
+    own = [it for it in rows if chars(it) >= _MIN_COMMENT and not document.link_chars(it)]
+    if not own:
+        return None
+    short = [it for it in rows if chars(it) <= MAX_LABEL]
+    if _PRICE.search("\0".join([document.text[it] for it in short])):
+        return None
+    longest = max(own, key=chars)
+    following = rows[: bisect_left(rows, longest) + 4][-1]
+    if not (replies or any(it <= following and chars(it) <= MAX_LABEL for it in dates)):
+        return None
+    later_texts = [
+        document.text[place]
+        for place in range(longest, end)
+        if document.text[place] and document.hidden[place] in {0, WIDGET}
+    ]
+    before = (it for it in short if it < longest and it not in dates)
+    return _Record(
+        frozenset(
+            button
+            for text in later_texts[1:]
+            if len(text) <= MAX_LABEL and (button := _NON_LETTERS.sub("", text))
+        ),
+        author=next((document.text[it] for it in before), ""),
+        has_reply=bool(replies),
+    )
+
+
+def _has_headline(document: Document, row: int) -> bool:
+    return any(
+        document.chars(place) > MAX_LABEL
+        for tag in _HEADING_TAGS
+        for place in elements_in(document, row, tag)
+    )

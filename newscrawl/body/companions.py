@@ -126,8 +126,8 @@ def with_companions(
     if not selected:
         return []
     accepted, first = set(selected), min(selected)
-    for start, end in _accepted_lists(features, probabilities, frozenset(selected)):
-        accepted.update(range(start, end))
+    for run in _accepted_lists(features, probabilities, frozenset(selected)):
+        accepted.update(run)
     described, after_heading = features["described"], features["after_heading"]
     for place, probability in enumerate(probabilities):
         if probability < MIN_COMPANION_PROBABILITY or place in accepted:
@@ -167,19 +167,18 @@ def _runs_between(
 
 def _accepted_lists(
     features: Columns, probabilities: Sequence[float], selected: AbstractSet[int]
-) -> list[tuple[int, int]]:
-    """Return the lists between *selected* blocks that are probable enough."""
-    lists = [
-        (start, end)
-        for start, end in _runs(features, ITEM_CODE)
-        if not selected.isdisjoint(range(start - _NEIGHBOUR_DISTANCE, start))
-        and not selected.isdisjoint(range(end, end + _NEIGHBOUR_DISTANCE))
-    ]
-    return [
-        (start, end)
-        for start, end in lists
-        if fmean(probabilities[start:end]) >= _min_list_probability(features, start, end)
-    ]
+) -> Iterator[range]:
+    """Yield the lists between *selected* blocks that are probable enough."""
+    for start, end in _runs(features, ITEM_CODE):
+        before, after = (
+            range(start - _NEIGHBOUR_DISTANCE, start),
+            range(end, end + _NEIGHBOUR_DISTANCE),
+        )
+        is_between = not (selected.isdisjoint(before) or selected.isdisjoint(after))
+        if is_between and fmean(probabilities[start:end]) >= _min_list_probability(
+            features, start, end
+        ):
+            yield range(start, end)
 
 
 def _min_list_probability(features: Columns, start: int, end: int) -> float:

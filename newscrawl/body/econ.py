@@ -125,22 +125,8 @@ def joint_para(
 ) -> tuple[list[TextNodeSet], list[TextNodeSet]]:
     """Algorithm *Joint-para*: return the text-node-sets of all text-paras, and the pruned ones.
 
-    A text-node-set with a punc-num of 0 is pruned.
-    """
-    paras: list[TextNodeSet] = []
-    pruned: list[TextNodeSet] = []
-    firsts, ends = find_text_node_sets(document, parameters, marks_before, fathers)
-    for first, end in zip(firsts, ends, strict=True):
-        (pruned if marks_before[first] == marks_before[end] else paras).append((first, end))
-    return paras, pruned
-
-
-def find_text_node_sets(
-    document: Document, parameters: EconParameters, marks_before: Sequence[int], fathers: bytearray
-) -> tuple[list[int], list[int]]:
-    """Return first rows and ends of the text-node-sets, in document order.
-
-    A subtree with text but without punctuation that is not a big-node is also a set, to be pruned.
+    A text-node-set with a punc-num of 0 is pruned, and so is a subtree with text but without
+    punctuation that is not a big-node. Sets are in document order.
     """
     tag, parent, end, chars = document.tag, document.parent, document.end, document.chars_before
     firsts: list[int] = []
@@ -166,7 +152,11 @@ def find_text_node_sets(
             row += 1
             continue
         row = row + 1 if is_big and parameters.nested else after
-    return firsts, ends
+    paras: list[TextNodeSet] = []
+    pruned: list[TextNodeSet] = []
+    for first, stop in zip(firsts, ends, strict=True):
+        (pruned if marks_before[first] == marks_before[stop] else paras).append((first, stop))
+    return paras, pruned
 
 
 def _is_big_node(document: Document, row: int, fathers: bytearray, *, nested: bool) -> bool:

@@ -80,16 +80,14 @@ def heading_row(document: Document) -> int | None:
     """Return the row of the ``h1`` most similar to the ``title``, the first of equals."""
     title = frozenset(words(document.title))
     best, found = -1.0, None
-    for row in _headings(document):
+    for row in document.rows_of("h1")[:10]:
+        if not 0 < document.chars(row) < 600:
+            continue
         bag = words(document.subtree_text(row))
         share = sum(word in title for word in bag) / (len(bag) or 1)
         if share > best:
             best, found = share, row
     return found
-
-
-def _headings(document: Document) -> list[int]:
-    return [row for row in document.rows_of("h1")[:10] if 0 < document.chars(row) < 600]
 
 
 def outside_excluded_regions(
@@ -104,12 +102,12 @@ def outside_excluded_regions(
     places = _before_end(document, blocks, places, end)
     if (others := _other_stories(document, heading)) is not None:
         places = [place for place in places if blocks.rows[place][0] < others]
-    excluded = _Regions(document, heading, end).contain({owner[place] for place in places})
-    kept = [place for place in places if not excluded[owner[place]]]
-    if blocks.prose.isdisjoint(kept) and not blocks.prose.isdisjoint(places):
-        regions = _Regions(document, heading, end, small=False)
+    for small in (True, False):
+        regions = _Regions(document, heading, end, small=small)
         excluded = regions.contain({owner[place] for place in places})
         kept = [place for place in places if not excluded[owner[place]]]
+        if blocks.prose.isdisjoint(places) or not blocks.prose.isdisjoint(kept):
+            break
     return kept
 
 
@@ -133,7 +131,8 @@ def end_of_article(document: Document, heading: int | None) -> int:
     entry of a live blog may be one.
     """
     if heading is not None:
-        article = _article_around(document, heading) or _article_below(document, heading)
+        around = (row for row in document.ancestors(heading) if document.tag[row] == "article")
+        article = next(around, None) or _article_below(document, heading)
         size = prose(document, article, document.end[article]) if article else 0.0
         if article and (
             size >= MIN_ARTICLE_CHARS
@@ -181,12 +180,6 @@ def _other_stories(document: Document, heading: int | None) -> int | None:
     return min(others) if are_stories else None
 
 
-def _article_around(document: Document, heading: int) -> int | None:
-    return next(
-        (row for row in document.ancestors(heading) if document.tag[row] == "article"), None
-    )
-
-
 def _article_below(document: Document, heading: int) -> int | None:
     sizes: dict[int, float] = {}
     last = heading
@@ -221,9 +214,7 @@ def _region_name(class_: str | None, id_: str | None) -> _RegionName:
 class _Regions:
     """Excluded regions of a page; without *small*, names of small regions are ignored."""
 
-    def __init__(
-        self, document: Document, heading: int | None, end: int, *, small: bool = True
-    ) -> None:
+    def __init__(self, document: Document, heading: int | None, end: int, *, small: bool) -> None:
         self._document = document
         self._small = small
         self._end = end

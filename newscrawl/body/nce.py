@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import LCSseq
 
@@ -77,10 +77,10 @@ class NceResult:
     separator: int | None
     #: roots of the trees that contain the body, in document order
     forest: list[int]
-    #: row of the title, if any node qualifies or the page has a ``title``
-    title: int | None
     #: ``relaxed``: the separator node needed smaller beta2 and beta3; ``whole_tree``: there is none
     fallback: Fallback | None
+    #: row of the title, if any node qualifies or the page has a ``title``
+    title: int | None = None
 
 
 def nce(
@@ -88,34 +88,26 @@ def nce(
 ) -> NceResult:
     """Run the three phases on *document*; phase 2 only with *comments*."""
     parameters = parameters or NceParameters()
-    separator, forest, fallback = find_region(document, parameters)
+    region = find_region(document, parameters)
+    forest = region.forest
     if comments:
         forest = remove_comments(document, forest, parameters)
-    title = find_title(document, forest, parameters)
-    return NceResult(separator, forest, title, fallback)
+    return replace(region, forest=forest, title=find_title(document, forest, parameters))
 
 
 # Phase 1: separator node search
 
 
-class Region(NamedTuple):
-    """Result of phase 1; fields as in :class:`NceResult`."""
-
-    separator: int | None
-    forest: list[int]
-    fallback: Fallback | None
-
-
-def find_region(document: Document, parameters: NceParameters | None = None) -> Region:
+def find_region(document: Document, parameters: NceParameters | None = None) -> NceResult:
     """Phase 1: find the separator node and its forest, with relaxed parameters if necessary."""
     parameters = parameters or NceParameters()
     relaxed = parameters
     for relaxation in range(parameters.relaxations + 1):
         if (separator := find_separator_node(document, relaxed)) is not None:
             forest = forest_of(document, separator, parameters)
-            return Region(separator, forest, "relaxed" if relaxation else None)
+            return NceResult(separator, forest, "relaxed" if relaxation else None)
         relaxed = replace(relaxed, beta2=relaxed.beta2 / 2, beta3=relaxed.beta3 / 2)
-    return Region(None, forest_of(document, None, parameters), "whole_tree")
+    return NceResult(None, forest_of(document, None, parameters), "whole_tree")
 
 
 def find_separator_node(document: Document, parameters: NceParameters) -> int | None:

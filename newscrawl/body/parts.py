@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from newscrawl.body.blocks import cast_votes
+from newscrawl.document.document import rows_between
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
+
+N = TypeVar("N", bound=str)
 
 Part = Literal["captions", "code", "definitions", "embeds", "lists", "quotes", "tables"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -42,18 +44,12 @@ _MIN_PROSE_CELL = 80
 """Mean weighted characters of a cell from which it is prose."""
 
 
-class UnknownPartError(ValueError):
-    """The name is not in :data:`PARTS`."""
-
-
-def parse_parts(names: Iterable[str]) -> frozenset[Part]:
-    """Return the parts with these *names*. Raises :class:`UnknownPartError`."""
+def parse_names(names: Iterable[str], known: Sequence[N], kind: str) -> frozenset[N]:
+    """Return those of *known* with these *names*. Raises ``ValueError``; *kind* is for its message."""
     wanted = {name.strip() for name in names} - {""}
-    if unknown := wanted.difference(PARTS):
-        raise UnknownPartError(
-            f"unknown part {min(unknown)!r}; expected one of: {', '.join(PARTS)}"
-        )
-    return frozenset(part for part in PARTS if part in wanted)
+    if unknown := wanted.difference(known):
+        raise ValueError(f"unknown {kind} {min(unknown)!r}; expected one of: {', '.join(known)}")
+    return frozenset(name for name in known if name in wanted)
 
 
 def is_data_table(document: Document, row: int) -> bool:
@@ -61,7 +57,7 @@ def is_data_table(document: Document, row: int) -> bool:
 
     Layout tables of old templates contain prose, other tables or one cell per row.
     """
-    if _has_table(document, row):
+    if elements_in(document, row, "table"):
         return False
     cells = (cell for tag in ("td", "th") for cell in elements_in(document, row, tag))
     in_row = Counter(document.parent[cell] for cell in cells if document.chars(cell))
@@ -84,16 +80,9 @@ def _has_own_data(document: Document, row: int) -> bool:
     )
 
 
-def _has_table(document: Document, row: int) -> bool:
-    tables = document.rows_of("table")
-    following = bisect_right(tables, row)
-    return following < len(tables) and tables[following] < document.end[row]
-
-
 def elements_in(document: Document, row: int, tag: str) -> Sequence[int]:
     """Return the rows of the elements called *tag* in the element *row*."""
-    rows = document.rows_of(tag)
-    return rows[bisect_right(rows, row) : bisect_left(rows, document.end[row])]
+    return rows_between(document.rows_of(tag), row + 1, document.end[row])
 
 
 def _rows_of_part(document: Document, part: Part) -> list[int]:

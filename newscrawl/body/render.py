@@ -48,10 +48,10 @@ def write_flow(
 ) -> None:
     """Write the subtrees of *roots* to *flow*, as :func:`render` does."""
     end, parent = document.end, document.parent
-    previous = -1
+    previous: int | None = None
     for root in roots:
-        if previous < 0 or end[previous] != root or parent[previous] != parent[root]:
-            flow.add_break(PARAGRAPH)
+        if previous is None or end[previous] != root or parent[previous] != parent[root]:
+            flow.start(root, previous)
         previous = root
         tag = document.tag[root]
         if tag != TEXT:
@@ -69,6 +69,10 @@ class Flow:
         self.pieces = [PARAGRAPH]
         #: number of open preformatted elements
         self.preformatted = 0
+
+    def start(self, root: int, previous: int | None) -> None:  # noqa: ARG002  # for subclasses
+        """Start a paragraph at *root*, which does not follow the root *previous* in the source."""
+        self.add_break(PARAGRAPH)
 
     def open(self, row: int, tag: str) -> None:  # noqa: ARG002  # for subclasses
         """Start the element *row*: an image, or one that separates text."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from newscrawl.body.parts import PARTS, UnknownPartError, parse_parts
+from newscrawl.body.parts import PARTS, parse_names
 from newscrawl.cli.article_output import DEFAULT_PARTS_LIST, FORMATS, ArticleOutput, format_of
 from newscrawl.cli.exit_codes import DONE, FAILED, NO_ARTICLE
 from newscrawl.cli.page_sources import (
@@ -139,9 +139,9 @@ def _read_options(
     settings: Settings | NoSettings, method: str, parts: str, form: str
 ) -> PipelineOptions:
     try:
-        body_parts: list[str] = sorted(parse_parts(parts.split(",")))
+        body_parts: list[str] = sorted(parse_names(parts.split(","), PARTS, "part"))
         options = PipelineOptions.read(settings)
-    except (UnknownPartError, ValueError) as error:
+    except ValueError as error:
         raise click.UsageError(str(error)) from error
     formats = {
         "front-matter": ["markdown"],

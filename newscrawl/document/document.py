@@ -282,10 +282,12 @@ class Document(Rows):
         return names, text.split("\0"), text
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
-        """Return a copy with the rows in *ranges* hidden; it shares the tree.
+        """Return a copy with the rows in *ranges* hidden; it shares the tree. Itself without ranges.
 
         The ranges are in document order and do not overlap.
         """
+        if not ranges:
+            return self
         reduced = copy(self)
         reduced.hidden = bytearray(self.hidden)
         for hidden_range in ranges:

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lxml import etree
+
 from newscrawl.document.rows import (
     HEADINGS,
     HIDDEN_TAGS,
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
-    from lxml import etree
-
 _DIGIT = re.compile(r"\d")
 
 
@@ -48,20 +48,18 @@ def flatten(
     """
     builder = _RowsBuilder(shown)
     open_elements: list[_OpenElement] = []
-    for element in root.iter():
-        parent = open_elements[-1] if open_elements else None
-        opened = builder.append_element(element, parent)
-        open_elements.append(opened)
-        if scripts or opened.mark != SCRIPT:
-            builder.append_text(element.text, opened)
-        while open_elements and not open_elements[-1].children_left:
-            closed = open_elements.pop()
-            builder.close(closed)
-            if open_elements:
-                parent = open_elements[-1]
-                parent.children_left -= 1
-                if scripts or parent.mark != SCRIPT:
-                    builder.append_text(closed.element.tail, parent, previous=closed)
+    for event, element in etree.iterwalk(root, events=("start", "end")):
+        if event == "start":
+            parent = open_elements[-1] if open_elements else None
+            opened = builder.append_element(element, parent)
+            open_elements.append(opened)
+            if scripts or opened.mark != SCRIPT:
+                builder.append_text(element.text, opened)
+            continue
+        closed = open_elements.pop()
+        builder.close(closed)
+        if open_elements and (scripts or open_elements[-1].mark != SCRIPT):
+            builder.append_text(element.tail, open_elements[-1], previous=closed)
     return builder.finish()
 
 
@@ -75,7 +73,6 @@ class _OpenElement:
     mark: int
     in_link: bool
     in_figure: bool
-    children_left: int
 
 
 class _RowsBuilder:
@@ -100,7 +97,7 @@ class _RowsBuilder:
         self._append(tag, "", parent, mark, 0)
         is_link = tag == "a" and element.get("href") is not None
         in_link = is_link or (parent is not None and parent.in_link)
-        return _OpenElement(element, row, mark, in_link, in_figure, len(element))
+        return _OpenElement(element, row, mark, in_link, in_figure)
 
     def _read_attributes(self, element: etree._Element, row: int, *, in_figure: bool) -> bool:
         """Keep attributes and metadata of *element*; return whether an attribute hides it."""

@@ -29,14 +29,7 @@ _NOSCRIPT = re.compile(
     rb"(<noscript\b[^<>]*+>)((?:[^<]++|<(?!/?noscript))*+)(?=</noscript)", re.IGNORECASE
 )
 # Elements that the end of a noscript element does not close: see html_tables.PRIORITIES.
-_UNCLOSED = tuple(
-    (
-        name,
-        re.compile(rb"<%s\b" % name, re.IGNORECASE),
-        re.compile(rb"</%s\b" % name, re.IGNORECASE),
-    )
-    for name in (b"table", b"div")
-)
+_UNCLOSED = (b"table", b"div")
 _TEMPLATE = re.compile(
     rb"<(?P<end>/?)(?P<name>template|noscript|script)(?P<attributes>(?=[\s/>])[^>]*)>",
     re.IGNORECASE,
@@ -82,8 +75,10 @@ def close_noscripts(rows: Rows, utf8: bytes) -> bytes | None:
 def _close_elements(found: re.Match[bytes]) -> bytes:
     start, content = found.groups()
     before = after = b""
-    for name, opened, closed in _UNCLOSED:
-        missing = len(opened.findall(content)) - len(closed.findall(content))
+    content_lower = content.lower()
+    for name in _UNCLOSED:
+        opened, closed = (re.findall(mark + name + rb"\b", content_lower) for mark in (b"<", b"</"))
+        missing = len(opened) - len(closed)
         after += b"</%s>" % name * missing
         before += b"<%s>" % name * -missing
     return start + before + content + after

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from newscrawl.body.parts import elements_in
 from newscrawl.body.render import render
-from newscrawl.extraction.body_lines import InlineImage, Text
-from newscrawl.extraction.body_structure import BodyTable
-from newscrawl.extraction.html_writer import write_html
+from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, Text
 from newscrawl.extraction.markdown_writer import write_markdown
 from newscrawl.items import BodyImage, BodyLink
 from newscrawl.text import squeeze
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.extraction.body_lines import Line
-    from newscrawl.extraction.body_structure import BodyBlock
+    from newscrawl.extraction.body_structure import BodyBlock, Container, Inline, Line
     from newscrawl.items import Article
 
     Blocks = Sequence[BodyBlock | BodyTable]
@@ -30,20 +28,6 @@ BODY_FORMATS: tuple[BodyFormat, ...] = get_args(BodyFormat)
 """Names of the formats."""
 
 _MAX_CAPTION = 1000
-
-
-class UnknownFormatError(ValueError):
-    """The name is not in :data:`BODY_FORMATS`."""
-
-
-def parse_formats(names: Iterable[str]) -> frozenset[BodyFormat]:
-    """Return the formats with these *names*. Raises :class:`UnknownFormatError`."""
-    wanted = {name.strip() for name in names} - {""}
-    if unknown := wanted.difference(BODY_FORMATS):
-        raise UnknownFormatError(
-            f"unknown body format {min(unknown)!r}; expected one of: {', '.join(BODY_FORMATS)}"
-        )
-    return frozenset(name for name in BODY_FORMATS if name in wanted)
 
 
 def set_formats(
@@ -94,6 +78,76 @@ def _lines(blocks: Blocks) -> Iterator[Line]:
             yield from (cell.content for row in block.rows for cell in row)
         else:
             yield from block.lines
+
+
+def write_html(blocks: Iterable[BodyBlock | BodyTable]) -> str:
+    """Return *blocks* as HTML, one block per line.
+
+    The elements and attributes written here are the complete allow-list: nothing is copied from the
+    page except escaped text and checked URLs.
+    """
+    pieces: list[str] = []
+    open_containers: tuple[Container, ...] = ()
+    for block in blocks:
+        if block.containers != open_containers:
+            _change_containers(pieces, open_containers, block.containers)
+            open_containers = block.containers
+        pieces.append(_html_table(block) if isinstance(block, BodyTable) else _html_block(block))
+    _change_containers(pieces, open_containers, ())
+    return "\n".join(pieces)
+
+
+def _change_containers(
+    pieces: list[str], old: Sequence[Container], new: Sequence[Container]
+) -> None:
+    """Close the containers that end and open those that start."""
+    common = 0
+    while common < min(len(old), len(new)) and old[common] == new[common]:
+        common += 1
+    pieces += [f"</{container.tag}>" for container in reversed(old[common:])]
+    pieces += [f"<{container.tag}>" for container in new[common:]]
+
+
+def _html_block(block: BodyBlock) -> str:
+    if block.tag == "pre":
+        return f"<pre>{escape(_plain(block.lines[0]))}</pre>"
+    content = "<br>\n".join(map(_html_line, block.lines))
+    return f"<{block.tag}>{content}</{block.tag}>"
+
+
+def _plain(line: Line) -> str:
+    return "".join(piece.text for piece in line if isinstance(piece, Text))
+
+
+def _html_table(table: BodyTable) -> str:
+    rows = (
+        "".join(f"<{cell.tag}>{_html_line(cell.content)}</{cell.tag}>" for cell in row)
+        for row in table.rows
+    )
+    return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>"
+
+
+def _html_line(line: Line) -> str:
+    if len(line) == 1 and line[0].marks.link is None:
+        return _html_inline(line[0])
+    pieces = []
+    for link, run in groupby(line, lambda piece: piece.marks.link):
+        content = "".join(map(_html_inline, run))
+        pieces.append(f'<a href="{escape(link)}">{content}</a>' if link else content)
+    return "".join(pieces)
+
+
+def _html_inline(piece: Inline) -> str:
+    if isinstance(piece, InlineImage):
+        return f'<img src="{escape(piece.source)}" alt="{escape(piece.alt)}">'
+    text, marks = escape(piece.text, quote=False), piece.marks
+    if marks[1:] == NO_MARKS[1:]:
+        return text
+    tags = {marks.script: bool(marks.script), "code": marks.code, "strong": marks.strong}
+    for tag, is_set in {**tags, "em": marks.em}.items():
+        if is_set:
+            text = f"<{tag}>{text}</{tag}>"
+    return text
 
 
 #: format -> field of articles, and function that returns its value

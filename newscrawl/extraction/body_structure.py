@@ -5,27 +5,15 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.parts import is_data_table
-from newscrawl.body.render import PARAGRAPH, Flow, write_flow
+from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow, write_flow
 from newscrawl.document.rows import INVISIBLE, WIDGET
-from newscrawl.extraction.body_lines import (
-    BREAK,
-    LINE_END,
-    NO_MARKS,
-    SPACE,
-    Inline,
-    InlineImage,
-    Line,
-    Marks,
-    Text,
-    paragraphs,
-    preformatted_text,
-)
 from newscrawl.extraction.web_addresses import PLAYER_TAGS, PageLinks
 
 if TYPE_CHECKING:
@@ -51,6 +39,53 @@ _STRUCTURAL_TAGS = frozenset(
     ("a", "blockquote", "figcaption", "figure", "li", "sub", "sup", "table", "td", "th", "tr")
 ).union(_STRONG_TAGS, _EM_TAGS, _CODE_TAGS, _KINDS)
 _SEPARATE_TAGS = frozenset({"aside", "button", "footer", "form", "header", "nav"})
+
+_SPACES = re.compile(r"\s+")
+_CODE_SPACES = re.compile(r"[^\S\n\t]")
+_LINE_END = "\n"
+
+
+class Marks(NamedTuple):
+    """Link and emphasis of a run of text."""
+
+    link: str | None = None
+    strong: bool = False
+    em: bool = False
+    code: bool = False
+    #: ``sub``, ``sup`` or ""
+    script: str = ""
+
+    def between(self, other: Marks) -> Marks:
+        """Return the marks of a space between two runs of text; emphasis has no spaces at its ends."""
+        if self == other:
+            return self
+        return Marks(self.link) if self.link == other.link else NO_MARKS
+
+
+NO_MARKS = Marks()
+
+
+class Text(NamedTuple):
+    """A run of text in a line, with white space collapsed."""
+
+    text: str
+    marks: Marks = NO_MARKS
+
+
+class InlineImage(NamedTuple):
+    """An image in a line."""
+
+    source: str
+    alt: str
+    marks: Marks = NO_MARKS
+    #: row of the ``img`` element
+    row: int = -1
+
+
+_SPACE = Text(" ")
+_BREAK = Text(_LINE_END)
+Inline = Text | InlineImage
+Line = list[Inline]
 
 
 class Container(NamedTuple):
@@ -95,12 +130,7 @@ def body_blocks(
     caption.
     """
     flow = _BlockFlow(document, PageLinks(document, url))
-    previous: int | None = None
-    for run in _adjacent_roots(document, roots):
-        if previous is not None:
-            flow.add_images_between(previous, run[0])
-        write_flow(flow, document, run, skip)
-        previous = run[-1]
+    write_flow(flow, document, roots, skip)
     flow.end_block()
     if not document.rows_of("table"):
         return flow.text(), list(flow.blocks)
@@ -110,23 +140,9 @@ def body_blocks(
 def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
     """Return the blocks of plain *text* with blank lines between paragraphs."""
     pieces: list[Inline] = []
-    for line in text.split(LINE_END):
-        pieces += [Text(line), BREAK]
-    return [BodyBlock((), "p", lines) for lines in paragraphs(pieces)]
-
-
-def _adjacent_roots(document: Document, roots: Sequence[int]) -> Iterator[list[int]]:
-    """Group *roots* into runs of adjacent siblings, which join as in the source."""
-    run: list[int] = []
-    for root in roots:
-        if run and (
-            document.end[run[-1]] != root or document.parent[run[-1]] != document.parent[root]
-        ):
-            yield run
-            run = []
-        run.append(root)
-    if run:
-        yield run
+    for line in text.split(_LINE_END):
+        pieces += [Text(line), _BREAK]
+    return [BodyBlock((), "p", lines) for lines in _paragraphs(pieces)]
 
 
 class _Context(NamedTuple):
@@ -159,11 +175,17 @@ class _BlockFlow(Flow):
         self._open: _OpenBlock | None = None
         self._images = 0
 
+    def start(self, root: int, previous: int | None) -> None:
+        """Start a paragraph; add images and players before it that no text is next to except a caption."""
+        if previous is not None:
+            self._add_media(range(self._document.end[previous], root), around=(previous, root))
+        super().start(root, previous)
+
     def open(self, row: int, tag: str) -> None:
         """Start an element; add an image."""
         super().open(row, tag)
         if tag == "img":
-            self._add_image(row)
+            self._add_medium(row)
 
     def leave_out(self, row: int, tag: str) -> None:
         """Add the images of a figure without its caption, and the link of an embedded player."""
@@ -171,7 +193,7 @@ class _BlockFlow(Flow):
         if tag == "figure":
             self._add_media(range(row, self._document.end[row]))
         elif tag in PLAYER_TAGS:
-            self._add_embed(row)
+            self._add_medium(row)
 
     def add_text(self, text: str | None, parent: int) -> None:
         """Add *text* to the open block, or to a new one if the structure around it differs."""
@@ -200,16 +222,11 @@ class _BlockFlow(Flow):
             return
         self._open = None
         if block.tag == "pre":
-            if text := preformatted_text(block.pieces):
+            if text := _preformatted_text(block.pieces):
                 self.blocks.append(BodyBlock(block.containers, "pre", [[Text(text)]]))
             return
-        for lines in paragraphs(block.pieces):
+        for lines in _paragraphs(block.pieces):
             self.blocks.append(BodyBlock(block.containers, block.tag, lines))
-
-    def add_images_between(self, previous: int, following: int) -> None:
-        """Add images and players between two roots that no text is next to except a caption."""
-        end = self._document.end[previous]
-        self._add_media(range(end, following), around=(previous, following))
 
     def _add(self, piece: Inline, containers: tuple[Container, ...], tag: str) -> None:
         block = self._open
@@ -225,10 +242,7 @@ class _BlockFlow(Flow):
             if around is not None and not self._is_separate(row, *around):
                 continue
             self.end_block()
-            if self._document.tag[row] == "img":
-                self._add_image(row)
-            else:
-                self._add_embed(row)
+            self._add_medium(row)
             self.end_block()
 
     def _is_separate(self, row: int, previous: int, following: int) -> bool:
@@ -249,22 +263,20 @@ class _BlockFlow(Flow):
             if above < 0 or above <= previous or document.end[above] > following:
                 return in_figure or not in_link
 
-    def _add_image(self, row: int) -> None:
-        image = None if self._document.hidden[row] == INVISIBLE else self._links.image(row)
-        if image is None or self._images >= _MAX_IMAGES:
-            return
-        self._images += 1
-        context = self._context(self._document.parent[row])
-        tag = "p" if context.tag == "pre" else context.tag
-        self._add(InlineImage(*image, Marks(context.marks.link), row), context.containers, tag)
-
-    def _add_embed(self, row: int) -> None:
-        source = self._links.player(row)
-        if source is not None and self._images < _MAX_IMAGES and not self.preformatted:
+    def _add_medium(self, row: int) -> None:
+        """Add the image *row*, or the link of the player *row*."""
+        document, parent = self._document, self._document.parent[row]
+        context = self._context(parent)
+        is_shown = document.hidden[parent] not in {INVISIBLE, WIDGET} and not self.preformatted
+        piece: Inline | None = None
+        if document.tag[row] == "img":
+            if document.hidden[row] != INVISIBLE and (image := self._links.image(row)):
+                piece = InlineImage(*image, Marks(context.marks.link), row)
+        elif is_shown and (source := self._links.player(row)):
+            piece = Text(EMBED_TEXT, Marks(link=source))
+        if piece is not None and self._images < _MAX_IMAGES:
             self._images += 1
-            context = self._context(self._document.parent[row])
-            if self._document.hidden[self._document.parent[row]] not in {INVISIBLE, WIDGET}:
-                self._add(Text(EMBED_TEXT, Marks(link=source)), context.containers, context.tag)
+            self._add(piece, context.containers, "p" if context.tag == "pre" else context.tag)
 
     def _context(self, row: int) -> _Context:
         """Return the structure of the text in the element *row*."""
@@ -354,7 +366,90 @@ def _table_rows(document: Document, blocks: Iterable[BodyBlock], depth: int) -> 
             cell = content.setdefault(inner.row, Cell("td", []))
             for line in block.lines:
                 if cell.content:
-                    cell.content.append(SPACE)
+                    cell.content.append(_SPACE)
                 cell.content.extend(line)
         rows.append(list(content.values()))
     return rows
+
+
+def _preformatted_text(pieces: Iterable[Inline]) -> str:
+    """Return the text of *pieces* with their white space, without blank lines at the ends."""
+    text = "".join(piece.text for piece in pieces if isinstance(piece, Text))
+    text = _CODE_SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+    lines = [line.rstrip() for line in text.split(_LINE_END)]
+    return _LINE_END.join(lines).strip(_LINE_END) if any(lines) else ""
+
+
+def _paragraphs(pieces: Sequence[Inline]) -> Iterator[list[Line]]:
+    """Yield the lines of each paragraph; empty lines separate paragraphs."""
+    if _BREAK not in pieces:  # the common case
+        if line := _line(pieces):
+            yield [line]
+        return
+    lines: list[Line] = []
+    breaks = 0
+    for is_break, run in groupby(pieces, lambda piece: piece == _BREAK):
+        if is_break:
+            breaks += len(list(run))
+        elif line := _line(list(run)):
+            if breaks > 1 and lines:
+                yield lines
+                lines = []
+            lines.append(line)
+            breaks = 0
+    if lines:
+        yield lines
+
+
+def _line(pieces: Sequence[Inline]) -> Line:
+    """Return a line with collapsed white space, whose spaces have the marks of both neighbours."""
+    marks = pieces[0].marks
+    if all(piece.marks is marks and isinstance(piece, Text) for piece in pieces):  # the common case
+        text = _collapsed("".join([piece[0] for piece in pieces])).strip(" ")
+        return [Text(text, marks)] if text else []
+    line: Line = []
+    for piece in _spaced(pieces):
+        last = line[-1] if line else None
+        if piece == _SPACE and (last is None or last == piece):
+            continue
+        line.append(piece)
+    if line and line[-1] == _SPACE:
+        line.pop()
+    for index in range(1, len(line) - 1):
+        if line[index] == _SPACE:
+            line[index] = Text(" ", line[index - 1].marks.between(line[index + 1].marks))
+    return _merged(line) if len(line) > 1 else line
+
+
+def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
+    """Yield *pieces* with the spaces at their ends as pieces of their own, without marks."""
+    for piece in pieces:
+        if isinstance(piece, InlineImage):
+            yield piece
+            continue
+        text = _collapsed(piece.text)
+        core = text.strip(" ")
+        if text.startswith(" "):
+            yield _SPACE
+        if core:
+            yield Text(core, piece.marks)
+            if text.endswith(" "):
+                yield _SPACE
+
+
+def _collapsed(text: str) -> str:
+    if text.isprintable() and "  " not in text:  # the common case
+        return text
+    return _SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+
+
+def _merged(line: Line) -> Line:
+    """Join adjacent runs of text with the same marks."""
+    merged: Line = []
+    for is_image, run in groupby(line, lambda piece: isinstance(piece, InlineImage)):
+        if is_image:
+            merged += run
+            continue
+        for marks, texts in groupby(run, lambda piece: piece.marks):
+            merged.append(Text("".join(piece[0] for piece in texts), marks))
+    return merged

@@ -57,27 +57,20 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     document = page.document
     models = load_default_models(options.models)
     found = find_region(document, options.nce)
-    _, region, fallback = found
+    region = found.forest
     if page.trace is not None:
         page.trace.region = found
     title = _find_title_by_model(page, options, region, models.title)
     if not options.remove_boilerplate:
-        return MethodResult(region, nce_evidence(fallback), title)
+        return MethodResult(region, nce_evidence(found.fallback), title)
     candidates = body_candidates(document, region)
     choice = choose_blocks(candidates, models.body)
     if page.trace is not None:
         page.trace.block_candidates, page.trace.block_choice = candidates, choice
     body_rows = without_byline(document, without_consent(document, choice.rows))
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
-    stated = page.metadata
-    text = find_embedded_article(
-        document,
-        body_rows,
-        [*(found.text for found in stated.titles), document.title, title.text if title else ""],
-        [found.text for found in stated.descriptions],
-        [page.url, stated.canonical_url],
-        stated_body=stated.article_body,
-    )
+    title_text = title.text if title is not None else ""
+    text = find_embedded_article(document, body_rows, page.metadata, title_text, page.url)
     if text is not None:
         evidence = Evidence("page-data", PAGE_DATA_CONFIDENCE)
     elif not body_rows:  # the whole page is in excluded regions

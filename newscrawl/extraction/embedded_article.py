@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
+    from newscrawl.fields import Metadata
 
 MAX_SHOWN_CHARS = 2500
 """Maximum weighted characters of a body that may be incomplete."""
@@ -89,18 +90,12 @@ _UNESCAPED = lazy_regex(r"[^\"\\/<>&\s\u2010-\u2026]+(?: [^\"\\/<>&\s\u2010-\u20
 
 
 def find_embedded_article(
-    document: Document,
-    rows: Sequence[int],
-    headlines: Iterable[str] = (),
-    descriptions: Iterable[str] = (),
-    urls: Iterable[str | None] = (),
-    *,
-    stated_body: str | None = None,
+    document: Document, rows: Sequence[int], metadata: Metadata, title: str, url: str | None
 ) -> str | None:
     """Return the full text of the article that the text nodes *rows* show a part of, or None.
 
-    Its data name one of *headlines* or *urls*, or it begins like the page or one of *descriptions*.
-    Paragraphs are separated by blank lines. *stated_body* is the text in JSON-LD, which is read first.
+    Its data name a headline or URL of the page, or it begins like the page or a description.
+    Paragraphs are separated by blank lines. The text in JSON-LD is read first.
     """
     before = document.chars_before
     shown = sum(before[row + 1] - before[row] for row in rows)
@@ -108,12 +103,17 @@ def find_embedded_article(
         return None
     longest = max((document.text[row] for row in rows), key=len, default="")
     probe = _search_string(longest[:_PROBE_RANGE])
-    headlines, descriptions = list(headlines), list(descriptions)
+    headlines = [*(it.text for it in metadata.titles), document.title, title]
+    descriptions = [it.text for it in metadata.descriptions]
     page = _PageTexts(
         probe if len(probe) >= _MIN_PROBE else "",
         [key for text in headlines if len(key := _key(text)) >= _MIN_HEADLINE],
         [key[:60] for text in descriptions if len(key := _key(text)) >= _MIN_HEADLINE],
-        [path for url in urls if url and len(path := _path(url)) >= _MIN_HEADLINE],
+        [
+            path
+            for it in (url, metadata.canonical_url)
+            if it and len(path := _path(it)) >= _MIN_HEADLINE
+        ],
     )
     wanted = _forms(
         [page.probe]
@@ -132,7 +132,7 @@ def find_embedded_article(
     # Text that the page shows all of counts, too.
     min_chars = max(MIN_CHARS / WIDE_WEIGHT, _MIN_WHOLE * shown / char_weight(longest))
     best, best_score = None, (0, 0.0)
-    values = chain([stated_body], script_values(document, wanted, min_chars))
+    values = chain([metadata.article_body], script_values(document, wanted, min_chars))
     least_agreement = _CONTINUES if shown > MAX_OTHER_CHARS else _DESCRIBED
     for text, agreement in _DataReader(page, least_agreement).articles(values):
         size = weighted_length(text)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from newscrawl import clock
@@ -14,9 +15,9 @@ from newscrawl.body.parts import (
 )
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
+from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.body_formats import set_formats
 from newscrawl.extraction.body_structure import body_blocks, text_blocks
-from newscrawl.extraction.control_characters import remove_controls
 from newscrawl.extraction.method import ExtractOptions, PageContext
 from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, UnknownMethodError, get_method
 from newscrawl.fields import (
@@ -57,6 +58,10 @@ DOUBTFUL_CONFIDENCE = 0.1
 _MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.95
 
 _DEFAULT_OPTIONS = ExtractOptions()
+
+_UNCHANGED = frozenset({"evidence", "body_markdown", "body_html"})
+"""Names of sources, and markup, whose text is cleaned before it is escaped."""
+_FIELDS = tuple(field.name for field in fields(Article) if field.name not in _UNCHANGED)
 
 
 def extract(
@@ -157,11 +162,30 @@ def extract(
         article.next_pages = find_further_pages(document, result.roots, url)
 
     # 9. Texts without control characters.
-    remove_controls(article)
+    _remove_controls(article)
     if trace is not None:
         trace.parsed, trace.document, trace.kind_features = parsed, document, features
         trace.title_row = result.title.row if result.title is not None else None
     return article
+
+
+def from_response(response: Any, **options: Any) -> Article:
+    """Return the article of a response of Scrapy, web-poet, requests or httpx.
+
+    The response has ``url``, ``headers`` and ``body`` or ``content``, as bytes without content
+    encoding. *options* are those of :func:`extract`, for example ``method``.
+
+    Extraction runs in the calling thread, without a deadline. In a crawl, prefer a component that
+    uses worker processes: ``NewsExtractPipeline`` or ``FillMiddleware``.
+
+    Raises :class:`~newscrawl.document.document.DocumentError` if the response is not an HTML page.
+    """
+    body = response.body if hasattr(response, "body") else response.content
+    content_type = response.headers.get("Content-Type")
+    if isinstance(content_type, str):
+        content_type = content_type.encode("latin-1", "replace")
+    declared = header_charset(content_type)
+    return extract(body, str(response.url), **{"encoding": declared, **options})
 
 
 def _readable(url: str | None) -> str | None:
@@ -309,3 +333,21 @@ def _title_row(document: Document, result: MethodResult) -> int:
     if result.title is not None and result.title.row is not None:
         return result.title.row
     return next(iter((*document.rows_of("h1"), *result.roots)), 0)
+
+
+def _remove_controls(article: Article) -> None:
+    """Remove control characters from the text fields of *article*."""
+    for name in _FIELDS:
+        setattr(article, name, _cleaned(getattr(article, name)))
+
+
+def _cleaned(value: Any) -> Any:
+    """Return *value* with clean texts."""
+    if isinstance(value, str):
+        return value if value.isprintable() else without_controls(value)
+    if isinstance(value, list | tuple):
+        return type(value)(map(_cleaned, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        texts = {field.name: _cleaned(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **texts)
+    return value

@@ -7,15 +7,13 @@ import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_lines import NO_MARKS, InlineImage, Text
-from newscrawl.extraction.body_structure import BodyTable
+from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, Text
 from newscrawl.text import escape_markdown, escape_markdown_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from newscrawl.extraction.body_lines import Inline, Line
-    from newscrawl.extraction.body_structure import BodyBlock, Container
+    from newscrawl.extraction.body_structure import BodyBlock, Container, Inline, Line
 
 _BACKTICKS = re.compile("`+")
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
@@ -55,7 +53,9 @@ class _Writer:
         if self.lines and not self._starts_item(containers, common):
             self.lines.append("".join(self._prefixes[:common]).rstrip())
         first = "".join(self._prefixes[:common])
-        self._note_ended(common)
+        for depth, container in enumerate(self._open[common:], common):
+            if container in self._items:
+                self._ended[depth] = container
         del self._open[common:], self._prefixes[common:]
         for container in containers[common:]:
             marker = self._marker(container)
@@ -77,30 +77,21 @@ class _Writer:
         within = common > 0 and containers[common - 1].tag in (lists if tags == ["li"] else {"li"})
         return within and (tags == ["li"] or bool(lists.intersection(tags)))
 
-    def _note_ended(self, common: int) -> None:
-        for depth, container in enumerate(self._open[common:], common):
-            if container in self._items:
-                self._ended[depth] = container
-
     def _marker(self, container: Container) -> str:
         """Return the text in front of the first line of *container*."""
         if container.tag == "blockquote":
             return "> "
-        depth = len(self._open)
         if container.tag in {"ul", "ol"}:
-            self._items[container] = (self._list_marker(container, depth), 0)
+            marker, other = (".", ")") if container.tag == "ol" else ("-", "*")
+            before = self._ended.get(len(self._open))  # right before it
+            is_same = before is not None and self._items[before][0] == marker
+            self._items[container] = (other if is_same else marker, 0)
         if container.tag != "li":
             return ""
         parent = self._open[-1]
         marker, number = self._items[parent]
         self._items[parent] = marker, number + 1
         return f"{number + 1}{marker} " if parent.tag == "ol" else f"{marker} "
-
-    def _list_marker(self, container: Container, depth: int) -> str:
-        """Return the marker of a list; another one than that of a list right before it."""
-        first, second = (".", ")") if container.tag == "ol" else ("-", "*")
-        before = self._ended.get(depth)
-        return second if before is not None and self._items[before][0] == first else first
 
 
 def _lines(block: BodyBlock | BodyTable) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.body.comments import comment_rows
 from newscrawl.body.excluded_regions import reveal_hidden_article
 from newscrawl.body.nce import NceParameters
 from newscrawl.body.parts import DEFAULT_PARTS, Part
@@ -128,5 +128,5 @@ class Method:
         if self.reveals_hidden:
             document = reveal_hidden_article(document)
         if self.hides_comments and not comments:
-            document = without_comments(document, comment_rows(document))
+            document = document.with_hidden(comment_rows(document))
         return document

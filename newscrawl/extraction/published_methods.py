@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.coreex import find_title as find_coreex_title
 from newscrawl.body.econ import EconParameters, extract_news
-from newscrawl.body.nce import Fallback, Region, nce
+from newscrawl.body.nce import Fallback, nce
 from newscrawl.extraction.method import MethodResult
 from newscrawl.fields import (
     TITLE_CONFIDENCE,
@@ -36,7 +36,7 @@ def find_by_nce(page: PageContext, options: ExtractOptions) -> MethodResult:
     document = page.document
     found = nce(document, options.nce, comments=options.remove_comments)
     if page.trace is not None:
-        page.trace.region = Region(found.separator, found.forest, found.fallback)
+        page.trace.region = found
     own_title = nce_headline(document, found.title)
     title = choose_title(document, page.metadata, page.url, own_title)
     return MethodResult(found.forest, nce_evidence(found.fallback), title)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Final
 
 from newscrawl.fields import BARRIERS
 from newscrawl.text import folded_words, weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from newscrawl.items import Article
 
@@ -48,11 +49,12 @@ def append_page(article: Article, page: Article) -> bool:
     if not is_story or not _is_same_story(article, page):
         return False
     own, other = article.body.split("\n\n"), page.body.split("\n\n")
-    new = _new_parts(own, other)
+    seen = set(own)
+    new = [part for part in other if part not in seen]
     if weighted_length("".join(new)) < MIN_NEW_TEXT:
         return False
     article.next_pages = page.next_pages
-    if set(own) <= set(other) and not page.next_pages:  # a view of the whole story
+    if seen <= set(other) and not page.next_pages:  # a view of the whole story
         article.body = page.body
         for name in ("body_markdown", "body_html", "links", "images"):
             setattr(article, name, getattr(page, name))
@@ -63,11 +65,8 @@ def append_page(article: Article, page: Article) -> bool:
         first, following = getattr(article, name), getattr(page, name)
         if first and following:
             parts = first.split(separator)
-            setattr(
-                article,
-                name,
-                separator.join([*parts, *_later_parts(parts, following.split(separator))]),
-            )
+            later = dropwhile(set(parts).__contains__, following.split(separator))
+            setattr(article, name, separator.join([*parts, *later]))
     for name in ("links", "images"):
         first, following = getattr(article, name), getattr(page, name)
         if first is not None:
@@ -82,15 +81,3 @@ def _is_same_story(article: Article, page: Article) -> bool:
         {w for w in folded_words(a.title or "") if not w.isdigit()} for a in (article, page)
     )
     return len(own & other) >= MIN_COMMON_WORDS * min(len(own), len(other))
-
-
-def _new_parts(own: Sequence[str], other: Sequence[str]) -> list[str]:
-    seen = set(own)
-    return [part for part in other if part not in seen]
-
-
-def _later_parts(own: Sequence[str], other: Sequence[str]) -> Sequence[str]:
-    """Return *other* without its first parts that are in *own*."""
-    seen = set(own)
-    start = next((place for place, part in enumerate(other) if part not in seen), len(other))
-    return other[start:]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from newscrawl.body.classifier import BlockChoice, CandidateBlocks
-    from newscrawl.body.nce import Region
+    from newscrawl.body.nce import NceResult
     from newscrawl.document.document import Document
     from newscrawl.fields import DateEvidence, TitleCandidates
 
@@ -26,7 +26,7 @@ class Trace:
     #: the page as the method reads it: without comments
     document: Document | None = None
     #: separator node and forest of NCE
-    region: Region | None = None
+    region: NceResult | None = None
     title_candidates: TitleCandidates | None = None
     #: of each title candidate
     title_probabilities: Sequence[float] = ()

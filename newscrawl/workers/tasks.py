@@ -6,10 +6,10 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.body.parts import DEFAULT_PARTS, parse_parts
+from newscrawl.body.parts import DEFAULT_PARTS, PARTS, parse_names
 from newscrawl.css import SheetStore, decode_sheet, parse_sheet, sheet_hash
 from newscrawl.document.encoding import to_utf8
-from newscrawl.extraction.body_formats import parse_formats
+from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
 from newscrawl.items import ARCHIVED, KEPT, LISTED, NON_ARTICLE_KINDS, Evidence
@@ -82,8 +82,8 @@ def extract_page(
         stylesheets=_stored_sheets(stylesheets, sheet_store),
         method=method,
         options=ExtractOptions(
-            parts=parse_parts(parts),
-            formats=parse_formats(formats),
+            parts=parse_names(parts, PARTS, "part"),
+            formats=parse_names(formats, BODY_FORMATS, "body format"),
             sheet_store=sheet_store,
             article_threshold=article_threshold,
         ),

@@ -13,7 +13,7 @@ from benchmarks.reader_comments.articles import KINDS
 from benchmarks.reader_comments.labels import share_removed
 from benchmarks.reader_comments.measure import OURS, made_pages, real_pages, score
 from benchmarks.reader_comments.pages import generated_pages
-from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.body.comments import comment_rows
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.lab.corpora.corpus import load_corpus
@@ -257,7 +257,7 @@ def test_rows_are_disjoint_and_hiding_removes_their_text(parts: list[str]):
     document = parse_document("<html><body>x" + "".join(parts))
     found = comment_rows(document)
     assert all(one.stop <= other.start for one, other in pairwise(found))
-    shorn = without_comments(document, found)
+    shorn = document.with_hidden(found)
     inside = sum(
         document.chars_before[rows.stop] - document.chars_before[rows.start] for rows in found
     )

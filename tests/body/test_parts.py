@@ -10,9 +10,8 @@ from newscrawl.body.parts import (
     DEFAULT_PARTS,
     PARTS,
     Part,
-    UnknownPartError,
     is_data_table,
-    parse_parts,
+    parse_names,
 )
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
@@ -158,12 +157,10 @@ def test_includes_a_caption_before_the_body():
 
 
 def test_parses_part_names():
-    assert parse_parts(["lists", " tables", ""]) == {"lists", "tables"}
-    assert parse_parts([]) == frozenset()
-    with pytest.raises(
-        UnknownPartError, match=r"'images'; expected one of: captions, code, definitions"
-    ):
-        parse_parts(["images"])
+    assert parse_names(["lists", " tables", ""], PARTS, "part") == {"lists", "tables"}
+    assert parse_names([], PARTS, "part") == frozenset()
+    with pytest.raises(ValueError, match=r"'images'; expected one of: captions, code, definitions"):
+        parse_names(["images"], PARTS, "part")
 
 
 def test_worker_task_accepts_part_names():

@@ -6,7 +6,7 @@ import pytest
 
 from newscrawl.body.block_texts import texts_of
 from newscrawl.body.blocks import find_blocks
-from newscrawl.body.comments import comment_rows, without_comments
+from newscrawl.body.comments import comment_rows
 from newscrawl.body.excluded_regions import (
     heading_row,
     outside_excluded_regions,
@@ -65,7 +65,7 @@ def as_entries(form: str) -> str:
 def assert_story(page: str) -> None:
     """Assert that the article is neither hidden nor missing from the body."""
     document = parse_document(page)
-    rest = without_comments(document, comment_rows(document)).subtree_text(0)
+    rest = document.with_hidden(comment_rows(document)).subtree_text(0)
     assert all(text in rest for text in STORY)
     body = extract(page).body
     assert all(text in body for text in STORY)
@@ -121,7 +121,7 @@ def test_keeps_a_short_article_next_to_comments():
     )
     page = f"<title>{HEADLINE}</title><body><div id=content><h2>{HEADLINE}</h2><p>{STORY[0]}</p>{comments}"
     document = parse_document(page)
-    rest = without_comments(document, comment_rows(document)).subtree_text(0)
+    rest = document.with_hidden(comment_rows(document)).subtree_text(0)
     assert STORY[0] in rest
     assert "on board" not in rest
 
@@ -215,5 +215,5 @@ def test_keeps_the_first_post_of_a_thread():
     )
     page = f"<body>{HEAD}<div class=thread>{posts}</div>"
     document = parse_document(page)
-    assert STORY[0] in without_comments(document, comment_rows(document)).subtree_text(0)
+    assert STORY[0] in document.with_hidden(comment_rows(document)).subtree_text(0)
     assert STORY[0] in extract(page).body

@@ -11,7 +11,6 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from newscrawl.document.document import DocumentError
-from newscrawl.extraction.body_formats import parse_formats
 from newscrawl.extraction.body_structure import EMBED_TEXT
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.text import words
@@ -26,7 +25,7 @@ CORPUS_NAMES = (
     "news212", "fundus", "wcxb", "daniel", "l3sgn1", "dragnet", "postlight", "css-sites",
     "fundus-history",
 )  # fmt: skip
-FORMATS = parse_formats(["markdown", "html"])
+FORMATS = frozenset(("markdown", "html"))
 _INLINE = {"a", "code", "em", "img", "strong", "sub", "sup"}
 _BLOCKS = {
     "blockquote", "br", "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "li", "ol", "p", "pre",
