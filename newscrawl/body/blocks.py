@@ -45,6 +45,10 @@ class Blocks:
         before, rows = document.chars_before, self.rows
         return [before[rows[place][-1] + 1] - before[rows[place][0]] for place in places]
 
+    def text(self, document: Document, place: int) -> str:
+        """Return the text of the block at *place*."""
+        return " ".join([document.text[row] for row in self.rows[place]])
+
 
 def find_blocks(document: Document) -> Blocks:
     """Return the blocks of the shown text of *document*.

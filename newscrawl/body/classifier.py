@@ -23,12 +23,12 @@ from newscrawl.body.companions import (
     with_companions,
     with_neighbours,
     with_nested_tags,
-    without_copies,
 )
 from newscrawl.body.context_features import CONTEXT_FEATURES, context_columns
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
 from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions
+from newscrawl.body.notices import without_copies, without_notices
 from newscrawl.ensemble.ensemble import load_model
 
 if TYPE_CHECKING:
@@ -149,14 +149,17 @@ class BlockChoice(NamedTuple):
     selected: list[int]
 
 
-def choose_blocks(candidates: CandidateBlocks, models: BodyModels) -> BlockChoice:
-    """Return the body among *candidates*; without candidates it is empty."""
+def choose_blocks(
+    candidates: CandidateBlocks, models: BodyModels, url: str | None = None
+) -> BlockChoice:
+    """Return the body among *candidates* of the page at *url*; without candidates it is empty."""
     probabilities = models.probabilities(candidates.features, candidates.chars)
     best, expected = best_subset(probabilities, candidates.chars)
     document, blocks, places, features, _ = candidates
     nested = with_nested_tags(document, blocks, places, features)
     selected = with_companions(nested, probabilities, best)
     chosen = with_neighbours(document, blocks, places, probabilities, selected)
+    chosen = without_notices(document, blocks, chosen, url)
     probability = dict(zip(places, probabilities, strict=True))
     chosen = _without_last_region(document, blocks, chosen, probability)
     chosen = without_copies(document, blocks, chosen)

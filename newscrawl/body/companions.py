@@ -39,7 +39,7 @@ _NEIGHBOUR_DISTANCE = 3
 _MAX_CODE = 600.0
 _MAX_LEVELS = 4
 _MIN_LOOSE = 20
-_MAX_LABEL = 40
+_MIN_HEADED = 8
 _MAX_SECTION_LABEL = 80
 _LABEL_TAGS = frozenset({"div", "p"})
 _MAX_PLAIN = 400
@@ -61,17 +61,9 @@ _STRONG = frozenset({"b", "strong"})
 _NEVER_PLAIN = frozenset(
     {"aside", "audio", "button", "figure", "form", "iframe", "img", "input", "table", "video"}
 )
-_MIN_LINK_SHARE = 0.9
 _MAX_MARKS = 0.05  # links of footnotes back to the text
 _BULLET = re.compile(r"[•‣◦▪*–-] ?\w|\d{1,2}[.)] ")
 _NOTICE = re.compile(r"[©@]|://|www\.|^[(*\[]")
-_CLAIM = re.compile(
-    r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
-    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|^(?:免[责責])?[声聲]明[:：]|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
-    r"|may not be (?:published|reproduced|copied)",
-    re.IGNORECASE,
-)
-_MAX_CLAIM, _MIN_BEFORE_NOTICE = 600, 3
 _COLONS = (":", "：")
 
 
@@ -210,7 +202,7 @@ def with_neighbours(
 
     These are in the element that holds the selected paragraphs: loose text between them, a list of
     links that a sentence introduces, headings of sections, paragraphs at the end in a container of
-    their own. A label without what it introduces is left out.
+    their own.
     """
     accepted = {places[position] for position in selected}
     if not accepted:
@@ -223,8 +215,6 @@ def with_neighbours(
         _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability)
     _add_last_entry(document, blocks, accepted)
-    _remove_notices(document, blocks, accepted)
-    _remove_labels(document, blocks, accepted)
     return sorted(accepted)
 
 
@@ -248,7 +238,9 @@ def _add_between(
                     accepted.add(place)
             elif end == place + 1 and _is_heading_of(document, blocks, place):
                 accepted.add(place)
-            elif (_introduces(document, blocks, place - 1) and _is_list(document, owners)) or (
+            elif (
+                _introduces(document, blocks, place - 1) and _is_introduced(document, owners)
+            ) or (
                 probability.keys() >= set(range(place, end))
                 and _are_plain_parts(document, blocks, range(place, end), home)
             ):
@@ -265,7 +257,7 @@ def _section_labels(document: Document, blocks: Blocks, accepted: AbstractSet[in
         if place in accepted or not {place - 1, place + 1} <= accepted:
             continue
         before, row, after = blocks.owner[place - 1 : place + 2]
-        text = _text(document, blocks, place)
+        text = blocks.text(document, place)
         if (
             parent[before] == parent[row] == parent[after]
             and tag[row] in _LABEL_TAGS
@@ -280,13 +272,19 @@ def _section_labels(document: Document, blocks: Blocks, accepted: AbstractSet[in
 
 
 def _is_heading_of(document: Document, blocks: Blocks, place: int) -> bool:
-    """Return whether a block is a plain heading in the container of the next block."""
+    """Return whether a block is a plain heading in the container of the next block, such as an item."""
     row, following = blocks.owner[place], blocks.owner[place + 1]
+    is_item = document.tag[row] in _ITEMS
+    container = row if is_item else document.parent[row]
     return (
-        document.parent[row] == document.parent[following]
+        container <= following < document.end[container]
         and document.tag[following] not in _HEADINGS
-        and _is_plain_heading(document, row)
+        and (_is_strong(document, blocks, place) if is_item else _is_plain_heading(document, row))
     )
+
+
+def _is_strong(document: Document, blocks: Blocks, place: int) -> bool:
+    return all(document.tag[document.parent[row]] in _STRONG for row in blocks.rows[place])
 
 
 def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: int) -> bool:
@@ -308,7 +306,7 @@ def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: in
         for row in parts
     ):
         return False
-    texts = {_text(document, blocks, place) for place in places}
+    texts = {blocks.text(document, place) for place in places}
     if len(texts) < len(places):
         return False
     if is_shared:
@@ -321,27 +319,22 @@ def _are_plain_parts(document: Document, blocks: Blocks, places: range, home: in
     ):
         return True
     return all(ending(text) == SENTENCE for text in texts) or all(
-        document.tag[document.parent[row]] in _STRONG
-        for place in places
-        for row in blocks.rows[place]
+        _is_strong(document, blocks, place) for place in places
     )
 
 
 def _introduces(document: Document, blocks: Blocks, place: int) -> bool:
-    text = _text(document, blocks, place)
+    text = blocks.text(document, place)
     return text.endswith(_COLONS) and len(text) >= _MIN_INTRODUCTION
 
 
-def _is_list(document: Document, owners: AbstractSet[int]) -> bool:
+def _is_introduced(document: Document, owners: AbstractSet[int]) -> bool:
+    """Return whether the elements *owners* are the items of one list, or in posts."""
     items = {row if document.tag[row] == "li" else document.parent[row] for row in owners}
-    return (
+    return all(_holder(document, row) == _EMBED_CODE for row in owners) or (
         all(document.tag[row] == "li" for row in items)
         and len({document.parent[row] for row in items}) == 1
     )
-
-
-def _text(document: Document, blocks: Blocks, place: int) -> str:
-    return " ".join([document.text[row] for row in blocks.rows[place]])
 
 
 def _add_last(
@@ -362,7 +355,10 @@ def _add_last(
             inside.append(place)
             place += 1
         are_headings = [_is_plain_heading(document, blocks.owner[other]) for other in inside]
-        if container == home or not _is_last_part(document, blocks, container, inside):
+        titled = next((n for n, heading in enumerate(are_headings) if not heading), 0)
+        if container == home or not _is_last_part(
+            document, blocks, container, inside[titled:], is_headed=bool(headings or titled)
+        ):
             if container > home and all(are_headings):
                 headings += inside
                 continue
@@ -379,28 +375,47 @@ def _add_last(
         headings = []
 
 
-def _is_last_part(document: Document, blocks: Blocks, row: int, inside: Sequence[int]) -> bool:
-    """Return whether the element *row* is a quote, post, code, or a list of phrases, also with bullets."""
+def _is_last_part(
+    document: Document, blocks: Blocks, row: int, inside: Sequence[int], *, is_headed: bool
+) -> bool:
+    """Return whether blocks in *row* are a quote, post, code, or a list of phrases, also with bullets."""
+    chars = sum(blocks.chars(document, inside))
     inner = row
     while document.tag[inner] not in _PARTS and inner < blocks.owner[inside[0]]:
         inner += 1
-    if document.chars(inner) == document.chars(row):  # the only part of its container
+    if document.chars(inner) == chars:  # the only part of its container
         row = inner
     tag = document.tag[row]
     if tag == "blockquote" and is_embed(document, row):
         return len(inside) > 1
     is_code = tag in {"code", "pre"}
-    if document.link_density(row) > _MAX_MARKS or (is_code and document.chars(row) > _MAX_CODE):
+    max_links = 0.0 if is_headed else _MAX_MARKS
+    if document.link_density(row) > max_links or (is_code and document.chars(row) > _MAX_CODE):
         return False
-    chars = sum(blocks.chars(document, inside))
     texts = [document.text[row] for place in inside for row in blocks.rows[place]]
     if len(texts) > 1 and all(map(_BULLET.match, texts)):
         return chars >= _MIN_LOOSE * len(texts)
     if tag in _LISTS:
         items = {_item(document, blocks.owner[place]) for place in inside}
         entries = sum(document.tag[item] != "dt" for item in items)
-        return chars >= _MIN_LOOSE * entries and entries > 1 and len(items) == len(inside)
-    return tag == "blockquote" or is_code
+        shortest = _MIN_HEADED if is_headed else _MIN_LOOSE
+        return chars >= shortest * entries and entries > 1 and len(items) == len(inside)
+    return (
+        tag == "blockquote" or is_code or (is_headed and _are_steps(document, blocks, row, inside))
+    )
+
+
+def _are_steps(document: Document, blocks: Blocks, row: int, inside: Sequence[int]) -> bool:
+    """Return whether blocks are like children of *row* that end like sentences, without media."""
+    classes, last = document.attributes["class"], {}
+    for place in inside:
+        last[child_of(document, row, blocks.owner[place])] = place
+    return (
+        len(last) >= _MIN_ENTRIES
+        and len({(document.tag[step], classes.get(step)) for step in last}) == 1
+        and all(ending(blocks.text(document, place)) == SENTENCE for place in last.values())
+        and _NEVER_PLAIN.isdisjoint(document.tag[row : document.end[row]])
+    )
 
 
 def _item(document: Document, row: int) -> int:
@@ -448,73 +463,5 @@ def _may_be_last(document: Document, blocks: Blocks, place: int, home: int) -> b
         (document.tag[owner] == "p" or owner == home)
         and document.link_chars_before[first] == document.link_chars_before[end]
         and any(document.parent[row] == owner for row in rows)
-        and _NOTICE.search(_text(document, blocks, place)) is None
+        and _NOTICE.search(blocks.text(document, place)) is None
     )
-
-
-def without_copies(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
-    """Return *places* without long blocks that repeat one in a container of another name.
-
-    Pages have a second copy for other widths of the screen, for mail or for print.
-    """
-    sizes = blocks.chars(document, places)
-    if len(set(sizes)) == len(sizes):  # the common case
-        return places
-    containers: dict[str, str] = {}
-    names: dict[int, str] = {}
-    kept = []
-    for place, size in zip(places, sizes, strict=True):
-        if size >= MIN_LONG:
-            container = _container_name(document, blocks.owner[place], names)
-            first = containers.setdefault(_text(document, blocks, place), container)
-            if container != first:
-                continue
-        kept.append(place)
-    return kept
-
-
-def _container_name(document: Document, row: int, known: dict[int, str]) -> str:
-    """Return class and id of the closest ancestor that has one; *known*: those of rows."""
-    classes, ids = document.attributes["class"], document.attributes["id"]
-    passed, name = [], ""
-    for above in document.ancestors(row):
-        if above in known:
-            name = known[above]
-            break
-        passed.append(above)
-        if (own := f"{classes.get(above, '')}#{ids.get(above, '')}") != "#":
-            name = own
-            break
-    known.update(dict.fromkeys(passed, name))
-    return name
-
-
-def _remove_notices(document: Document, blocks: Blocks, accepted: set[int]) -> None:
-    while len(accepted) > _MIN_BEFORE_NOTICE:
-        text = _text(document, blocks, max(accepted))
-        if len(text) > _MAX_CLAIM or not _CLAIM.search(text):
-            break
-        accepted.discard(max(accepted))
-
-
-def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
-    """Remove labels of lists and links that are left out."""
-    for place in sorted(accepted):
-        if (
-            document.text[blocks.rows[place][-1]].endswith(_COLONS)
-            and len(_text(document, blocks, place)) <= _MAX_LABEL
-            and place + 1 < len(blocks)
-            and _is_left_out(document, blocks, place + 1, accepted)
-        ):
-            accepted.discard(place)
-
-
-def _is_left_out(
-    document: Document, blocks: Blocks, place: int, accepted: AbstractSet[int]
-) -> bool:
-    """Return whether a block is an item that is not *accepted*, or a link, which is boilerplate."""
-    if document.tag[blocks.owner[place]] == "li":
-        return place not in accepted
-    first, last = blocks.rows[place][0], blocks.rows[place][-1]
-    links = document.link_chars_before
-    return links[last + 1] - links[first] >= _MIN_LINK_SHARE * blocks.chars(document, [place])[0]

@@ -16,6 +16,7 @@ from newscrawl.body.blocks import blocks_with_same_markup
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE, rows_between
 from newscrawl.document.repeats import prose
+from newscrawl.document.rows import HEADINGS
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ MIN_LEAD_CHARS = 400
 
 _MAX_BEFORE_HEADING = 100
 _MAX_FORM = 350
+_MAX_TEASER, _MIN_LINK_SHARE = 600, 0.9
 
 MIN_HIDDEN_CHARS = 800
 """Weighted characters of hidden paragraphs from which they may be the article."""
@@ -246,13 +248,23 @@ class _Regions:
         tag = document.tag[row]
         if tag in _NEVER_REGIONS or row <= self._heading < document.end[row]:
             return False
-        if tag == "article" and row >= self._end:
+        if tag == "article" and (
+            row >= self._end or (0 <= self._heading < row and self._is_teaser(row))
+        ):
             return True
         share = prose(document, row, document.end[row]) / (self._prose or 1)
         if share > MAX_COMMENT_SHARE:  # the largest of all
             return False
         max_share = self._max_share(row)
         return max_share is not None and share <= max_share
+
+    def _is_teaser(self, row: int) -> bool:
+        """Return whether an element has a heading that is a link, and little text."""
+        document = self._document
+        return document.chars(row) <= _MAX_TEASER and any(
+            tag in HEADINGS and document.link_density(inner) > _MIN_LINK_SHARE
+            for inner, tag in enumerate(document.tag[row : document.end[row]], row)
+        )
 
     def _max_share(self, row: int) -> float | None:
         """Return the share of the page's prose up to which *row* is a region; None: never."""

@@ -50,6 +50,12 @@ def body(middle: str = "", end: str = "") -> list[str]:
          ["It leans x = 4 to the south, said the engineers there."]),
         ("<p>It leans <span>four centimetres<span class=sr-only>a measure</span></span> to the south, they said.</p>",
          ["It leans four centimetres to the south, they said."]),
+        ("<p>Xem thêm: <a href=/n/7>Chợ trung tâm tăng giá thuê sạp</a></p><h3>اقرأ أيضاً <a href=/n/8>خطة جديدة لتطوير الحديقة العامة</a></h3>", []),
+        ("<p>→ Lesen Sie auch: <a href=/n/7>Freibad öffnet später</a> und <a href=/n/8>Neue Buslinie im Norden</a></p>", []),
+        (f"<ul><li><h3>Cracks</h3><div><p>{PROSE[6]}</p></div><li><b>Who pays</b><div>{PROSE[6]} Again.</div></ul>",
+         ["Cracks", PROSE[6], "Who pays", f"{PROSE[6]} Again."]),
+        ("<p>The county wrote on its account on Tuesday evening:</p><blockquote class=bluesky-embed><p>We close it now.</p>— A (@a)</blockquote>",
+         ["The county wrote on its account on Tuesday evening:", "We close it now.", "— A (@a)"]),
     ],
 )  # fmt: skip
 def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
@@ -87,6 +93,17 @@ def test_headings_of_sections_without_markup(label: str) -> None:
         ("<div><p>© 2026 The Gazette. This material may not be published, broadcast, rewritten or copied.</p></div>", []),
         ("<div><p>Sign up <a href=/n>here</a> for the newsletter that we send to our readers every day of the week.</p></div>", []),
         ("<div><h3><a href=/o>Old crane sold</a></h3><p>The old crane of the harbour was sold to a film studio in the capital.</p></div>", []),
+        ("<p>Follow us on Instagram and Facebook, or join our WhatsApp channel.</p>", []),
+        ("<p>Подписывайтесь на наш <a href=https://t.me/gazette>Telegram-канал</a>, чтобы узнавать новости.</p>", []),
+        ("<p>Her last message on <a href=https://x.com/lena/status/1>X</a>, an hour before the vote, had two words.</p>",
+         ["Her last message on X, an hour before the vote, had two words."]),
+        ("<section><h2>Preparation</h2><ol><li><p>Beat the eggs.</p></li><li><p>Fold in flour.</p></li></ol></section>",
+         ["Preparation", "Beat the eggs.", "Fold in flour."]),
+        ("<div><h3>Steps</h3>" + "".join(f"<div class=s><p>Turn valve {n} to the left.</p></div>" for n in range(3)) + "</div>",
+         ["Steps", *(f"Turn valve {n} to the left." for n in range(3))]),
+        ("<section><h3>By the same author</h3>" + "".join(
+            f"<article><h4><a href=/n/{n}>Crane number {n} sold</a></h4><p>2 April 2026 — {PROSE[n][:90]}.</p></article>"
+            for n in range(3)) + "</section>", []),
     ],
 )  # fmt: skip
 def test_parts_after_the_last_paragraph(end: str, texts: list[str]) -> None:

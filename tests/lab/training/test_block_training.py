@@ -112,7 +112,7 @@ def test_training_and_extraction_compute_the_same_features(
         html = html.replace("<article>", "<article hidden>")
     seen: list[CandidateBlocks] = []
 
-    def choose(candidates: CandidateBlocks, models: BodyModels) -> BlockChoice:
+    def choose(candidates: CandidateBlocks, models: BodyModels, _url: str | None) -> BlockChoice:
         seen.append(candidates)
         return choose_blocks(candidates, models)
 

@@ -1,0 +1,146 @@
+"""Blocks left out of the body after all: notices, sign-offs, references to other stories, copies."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from newscrawl.body.blocks import MIN_LONG
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from newscrawl.body.blocks import Blocks
+    from newscrawl.document.document import Document
+
+_CLAIM = re.compile(
+    r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
+    r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|^(?:免[责責])?[声聲]明[:：]|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
+    r"|may not be (?:published|reproduced|copied)",
+    re.IGNORECASE,
+)
+_MAX_CLAIM, _MIN_BEFORE_NOTICE = 600, 3
+_NETWORK = re.compile(
+    r"facebook|instagram|twitter|whats ?app|telegram|tiktok|youtube|linkedin|bluesky|mastodon|threads|google news"
+    r"|(?<![^\W_])x(?![^\W_])|фейсбук|телеграм|вконтакте|дзен|फेसबुक|व्हाट्सए|페이스북|유튜브|카카오|微信|微博|(?<![^\W_])line(?![^\W_])"
+    r"|فيسبوك|تويتر|تلي?غرام|واتساب|פייסבוק|טלגרם|וואטסאפ|เฟซบุ๊ก|ไลน์",
+    re.IGNORECASE,
+)
+_FOLLOW = re.compile(
+    r"\b(?:follow|join) us\b|\b(?:find|like) us on\b|\b(?:subscribe to|follow|join) our\b|folgen sie (?:uns|unser)|folgt? uns|folge uns|abonnieren sie|suivez|abonnez"
+    r"|en vous abonnant|rejoignez|s[ií]gue(?:nos|-nos)|síganos|suscríb|únete a|siga-nos|acompanhe|inscreva-se|seguici|iscriviti|volg ons|obserwuj(?:cie)? nas|dołącz do"
+    r"|polub(?:cie)? nas|följ oss|følg oss|подписывайтесь|подпишитесь|підписуйтес|читайте нас|takip edin|abone ol|تابعونا|تابعوا|اشتركوا? في|עקבו אחרינו|הצטרפו ל(?:ערוץ|קבוצ)"
+    r"|फॉलो करें|हमसे जुड़|フォローし|友だち追加|구독하|팔로우하|[关關][注註](?:我[们們]|官方|公众号|公眾號)|theo dõi (?:chúng tôi|kênh|báo)|ikuti kami|ติดตาม(?:เรา|ข่าว|ได้)|ακολουθήστε"
+    r"|sledujte|urmăriți|urmărește-ne|kövess",
+    re.IGNORECASE,
+)
+_MAX_SIGN_OFF = 300
+_MIN_LINK_SHARE = 0.9
+_MAX_LABEL, _MIN_HEADLINE = 40, 16
+_MAX_UNMARKED, _MIN_ALONE = 20, 30  # of a label without a colon, dash or bracket and its headline
+_COLONS = (":", "：")
+_HOST = re.compile(r"(?:https?:)?//(?:www\.)?([^/?#]+)|(?![a-z]+:|#)", re.IGNORECASE)
+_CELLS = frozenset({"dd", "dt", "li", "td", "th"})
+
+
+def without_notices(
+    document: Document, blocks: Blocks, places: list[int], url: str | None
+) -> list[int]:
+    """Return *places* without notices, sign-offs, labels, and references to other pages of *url*."""
+    accepted = set(places)
+    while len(accepted) > _MIN_BEFORE_NOTICE:
+        text = blocks.text(document, max(accepted))
+        is_claim = len(text) <= _MAX_CLAIM and _CLAIM.search(text)
+        if not is_claim and not _is_sign_off(text):
+            break
+        accepted.discard(max(accepted))
+    for place in places[1:]:
+        if _is_reference(document, blocks, place, url):
+            accepted.discard(place)
+    _remove_labels(document, blocks, accepted)
+    return sorted(accepted)
+
+
+def _is_sign_off(text: str) -> bool:
+    """Return whether a text asks readers to follow the site on a social network."""
+    return bool(len(text) <= _MAX_SIGN_OFF and _NETWORK.search(text) and _FOLLOW.search(text))
+
+
+def _is_reference(document: Document, blocks: Blocks, place: int, url: str | None) -> bool:
+    """Return whether a block is a label such as "Read also:" and headlines that link to the site."""
+    rows, links = blocks.rows[place], document.link_chars_before
+    linked = [row for row in rows if links[row + 1] > links[row]]
+    if not linked or rows[-1] != linked[-1] or document.tag[blocks.owner[place]] in _CELLS:
+        return False
+    size, chars = blocks.chars(document, [place])[0], links[rows[-1] + 1] - links[rows[0]]
+    label = " ".join([document.text[row] for row in rows if row < linked[0]]).rstrip()
+    headline = document.text[linked[0]].lstrip()
+    is_sentence = len(label) > _MAX_UNMARKED or len(headline) < _MIN_ALONE or headline[0].islower()
+    return (
+        chars >= _MIN_HEADLINE * len(linked)
+        and size - chars <= _MAX_LABEL
+        and any(map(str.isalpha, label))
+        and not (is_sentence and label[-1].isalnum())
+        and all(_links_to_site(document, row, url) for row in linked)
+    )
+
+
+def _links_to_site(document: Document, row: int, url: str | None) -> bool:
+    """Return whether the link around *row* is relative, or to the host of *url*."""
+    addresses = document.attributes["href"]
+    link = next((addresses[above] for above in document.ancestors(row) if above in addresses), "#")
+    host, site = _HOST.match(link), _HOST.match(url or "")
+    return host is not None and (host[1] is None or (site is not None and host[1] == site[1]))
+
+
+def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
+    """Remove labels of lists and links that are left out."""
+    for place in sorted(accepted):
+        if (
+            document.text[blocks.rows[place][-1]].endswith(_COLONS)
+            and len(blocks.text(document, place)) <= _MAX_LABEL
+            and place + 1 < len(blocks)
+            and _is_left_out(document, blocks, place + 1, accepted)
+        ):
+            accepted.discard(place)
+
+
+def _is_left_out(
+    document: Document, blocks: Blocks, place: int, accepted: AbstractSet[int]
+) -> bool:
+    """Return whether a block is an item that is not *accepted*, or a link, which is boilerplate."""
+    if document.tag[blocks.owner[place]] == "li":
+        return place not in accepted
+    first, last = blocks.rows[place][0], blocks.rows[place][-1]
+    links = document.link_chars_before
+    return links[last + 1] - links[first] >= _MIN_LINK_SHARE * blocks.chars(document, [place])[0]
+
+
+def without_copies(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
+    """Return *places* without long blocks that repeat one in a container of another name.
+
+    Pages have a second copy for other widths of the screen, for mail or for print.
+    """
+    sizes = blocks.chars(document, places)
+    if len(set(sizes)) == len(sizes):  # the common case
+        return places
+    containers: dict[str, str] = {}
+    kept = []
+    for place, size in zip(places, sizes, strict=True):
+        if size >= MIN_LONG:
+            container = _container_name(document, blocks.owner[place])
+            first = containers.setdefault(blocks.text(document, place), container)
+            if container != first:
+                continue
+        kept.append(place)
+    return kept
+
+
+def _container_name(document: Document, row: int) -> str:
+    """Return class and id of the closest ancestor that has one."""
+    classes, ids = document.attributes["class"], document.attributes["id"]
+    above = document.ancestors(row)
+    names = (
+        f"{classes.get(it, '')}#{ids.get(it, '')}" for it in above if it in classes or it in ids
+    )
+    return next(names, "")
