@@ -16,7 +16,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
 from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.crawl.discovery.paging import MAX_TRIES, Sample, search_stories
+from newscrawl.crawl.discovery.paging import MIN_DISTANCE, Sample, search_stories
 from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
 from newscrawl.crawl.discovery.site_list import read_arguments
 from newscrawl.crawl.discovery.site_plan import SitePlan
@@ -66,7 +66,7 @@ MAX_ARCHIVE_SPAN: Final = 32 * 24 * 3600
 MAX_PARAMETERS: Final = 20
 """Tracking parameters of a site that are compared, two requests for each combination."""
 
-MIN_SEARCHED: Final = 3 * MAX_TRIES
+MIN_SEARCHED: Final = 3 * MIN_DISTANCE
 """Undated entries of a listing that is searched for those of a period."""
 MIN_ORDERED: Final = 7
 """Samples of the first listing of a site that show whether its entries are in order of time."""
@@ -363,7 +363,7 @@ class SitelistSpider(Spider):
             return Sample(moment.timestamp(), self.filters.reason_by_date(parse_iso(text)))
 
         score = plan.order_scores[role]
-        samples = MIN_SEARCHED // MAX_TRIES if score else MIN_ORDERED
+        samples = 3 if score else MIN_ORDERED
         reasons = await search_stories(len(undated), samples, read) if score >= 0 else None
         plan.order_scores[role] += 1 if reasons else -1
         counts = Counter(left_out)
@@ -520,7 +520,7 @@ class SitelistSpider(Spider):
             # Known articles may have links like those of sections.
             for entry in await self.state.pages.without_articles(page["sections"]):
                 plan.add_section(entry, depth)
-            if page["next"]:
+            if page["next"] or not target.from_site_list:  # front pages are in no order
                 page["articles"] = await self._search_period(
                     plan, "section", page["articles"], page["left_out"]
                 )

@@ -229,6 +229,7 @@ def search(times: list[float | None], begin: float, end: float) -> tuple[set[int
     st.integers(0, 1000),
     st.integers(0, 400),
     st.sets(st.integers(0, 300).map(lambda n: n * 10 + 1)),
+    st.integers(0, 4),
     st.booleans(),
 )
 def test_finds_the_undated_stories_of_a_period_in_few_requests(
@@ -236,15 +237,17 @@ def test_finds_the_undated_stories_of_a_period_in_few_requests(
     begin: int,
     length: int,
     faults: set[int],
+    first: int,
     newest_first: bool,
 ):
-    """The pages at *faults* have no date."""
+    """The pages at *faults*, and the *first* ones, have no date."""
     times: list[float | None] = [number * 1000 / size for number in range(size)]
     wanted = {n for n, time in enumerate(times) if time and begin <= time <= begin + length}
-    times = [None if n in faults else time for n, time in enumerate(times)]
     if newest_first:
         times.reverse()
         wanted = {size - 1 - number for number in wanted}
+    times = [None if n in faults or n < first else time for n, time in enumerate(times)]
+    wanted -= set(range(first))
     found, requests = search(times, begin, begin + length)
     assert found is not None
     assert found >= wanted

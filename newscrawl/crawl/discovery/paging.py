@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 #: when the articles of a page were published, compared with the period; the undated may be of it
 Place = Literal["newer", "within", "undated", "older"]
 
-MAX_TRIES = 3
-"""Neighbouring pages that are fetched for the date of one."""
+MIN_DISTANCE = 4
+"""Entries of a listing from one sample to the next."""
+# Those to take in place of one without a date: a listing may begin with pages that are no stories.
+_STEPS = (0, 1, 4, 16)
 _DAY = 24 * 3600
 _ORDER: dict[Place | None, int] = {"newer": 0, "within": 1, "older": 2}
 
@@ -127,25 +129,35 @@ async def search_stories(
     Returns the reasons of all stories, None for a few next to the period, too; None without order.
     """
     samples: dict[int, Sample] = {}
-    first = min(first, size // MAX_TRIES)
-    numbers = [(size - MAX_TRIES) * number // (first - 1) for number in range(first) if first > 2]
+    tried: set[int] = set()
+    first = min(first, size // MIN_DISTANCE)
+    numbers = [(size - 1) * number // (first - 1) for number in range(first) if first > 2]
     while numbers:
         for number in numbers:
-            for other in range(number, number + MAX_TRIES):
-                found = await read(other)
+            tried.add(number)
+            is_dated = False
+            for step in _STEPS if 2 * number < size else (-step for step in _STEPS):
+                other = number + step
+                if other in samples or not 0 <= other < size or not (found := await read(other)):
+                    continue
+                is_dated = True
                 # The date of a page may be wrong.
-                if found and (len(samples) < first or _are_ordered({**samples, other: found})):
+                if len(tried) <= first or _are_ordered({**samples, other: found}):
                     samples[other] = found
                     break
             else:
-                return None
+                if is_dated:
+                    return None
+        if len(samples) <= first // 2 or not _are_ordered(samples):
+            return None
         known = sorted(samples)
         numbers = [
-            (left + right) // 2
+            middle
             for left, right in pairwise(known)
-            if samples[left].reason != samples[right].reason and right - left > MAX_TRIES + 1
+            if samples[left].reason != samples[right].reason and right - left > MIN_DISTANCE
+            if (middle := (left + right) // 2) not in tried
         ]
-    if not samples or not _are_ordered(samples):
+    if not samples:
         return None
     samples |= {-1: samples[known[0]], size: samples[known[-1]]}
     reasons: list[str | None] = []
