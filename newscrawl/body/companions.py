@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from math import log2
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -162,14 +162,11 @@ def _accepted_lists(
 ) -> Iterator[range]:
     """Yield the lists between *selected* blocks that are probable enough."""
     for start, end in _runs(features, ITEM_CODE):
-        before, after = (
-            range(start - _NEIGHBOUR_DISTANCE, start),
-            range(end, end + _NEIGHBOUR_DISTANCE),
-        )
-        is_between = not (selected.isdisjoint(before) or selected.isdisjoint(after))
-        if is_between and fmean(probabilities[start:end]) >= _min_list_probability(
-            features, start, end
-        ):
+        before = range(start - _NEIGHBOUR_DISTANCE, start)
+        after = range(end, end + _NEIGHBOUR_DISTANCE)
+        if selected.isdisjoint(before) or selected.isdisjoint(after):
+            continue
+        if fmean(probabilities[start:end]) >= _min_list_probability(features, start, end):
             yield range(start, end)
 
 
@@ -226,27 +223,21 @@ def _add_between(
     probability: dict[int, float],
 ) -> None:
     """Accept loose text, introduced lists and plain parts between accepted blocks."""
-    place, last = min(accepted) + 1, max(accepted)
-    while place < last:
-        if place not in accepted and place - 1 in accepted:
-            end = place
-            while end not in accepted:
-                end += 1
-            owners = {blocks.owner[other] for other in range(place, end)}
-            if end == place + 1 and owners == {home}:
-                if blocks.chars(document, [place])[0] >= _MIN_LOOSE:
-                    accepted.add(place)
-            elif end == place + 1 and _is_heading_of(document, blocks, place):
-                accepted.add(place)
-            elif (
-                _introduces(document, blocks, place - 1) and _is_introduced(document, owners)
-            ) or (
-                probability.keys() >= set(range(place, end))
-                and _are_plain_parts(document, blocks, range(place, end), home)
-            ):
-                accepted.update(range(place, end))
-            place = end
-        place += 1
+    for before, following in pairwise(sorted(accepted)):
+        gap = range(before + 1, following)
+        if not gap:
+            continue
+        owners = {blocks.owner[place] for place in gap}
+        if len(gap) == 1 and owners == {home}:
+            belongs = blocks.chars(document, gap)[0] >= _MIN_LOOSE
+        elif len(gap) == 1 and _is_heading_of(document, blocks, gap[0]):
+            belongs = True
+        else:
+            belongs = (
+                _introduces(document, blocks, before) and _is_introduced(document, owners)
+            ) or (probability.keys() >= set(gap) and _are_plain_parts(document, blocks, gap, home))
+        if belongs:
+            accepted.update(gap)
 
 
 def _section_labels(document: Document, blocks: Blocks, accepted: AbstractSet[int]) -> set[int]:

@@ -129,8 +129,7 @@ def joint_para(
     punctuation that is not a big-node. Sets are in document order.
     """
     tag, parent, end, chars = document.tag, document.parent, document.end, document.chars_before
-    firsts: list[int] = []
-    ends: list[int] = []
+    sets: list[TextNodeSet] = []
     latest: dict[int, int] = {}  # father -> index of its last set of big-nodes
     row = 0
     while row < len(parent):
@@ -138,23 +137,22 @@ def joint_para(
         has_text = chars[row] != chars[after]
         is_big = has_text and _is_big_node(document, row, fathers, nested=parameters.nested)
         index = latest.get(parent[row], -1) if is_big or not has_text else -1
-        if index >= 0 and ends[index] == row:
+        if index >= 0 and sets[index][1] == row:
             if is_big or not parameters.empty_parts or tag[row] in BIG_TAGS:
-                ends[index] = after
+                sets[index] = sets[index][0], after
         elif is_big or (
             has_text and marks_before[row] == marks_before[after] and tag[row] != TEXT
         ):  # or noise
             if is_big:
-                latest[parent[row]] = len(firsts)
-            firsts.append(row)
-            ends.append(after)
+                latest[parent[row]] = len(sets)
+            sets.append((row, after))
         elif has_text:
             row += 1
             continue
         row = row + 1 if is_big and parameters.nested else after
     paras: list[TextNodeSet] = []
     pruned: list[TextNodeSet] = []
-    for first, stop in zip(firsts, ends, strict=True):
+    for first, stop in sets:
         (pruned if marks_before[first] == marks_before[stop] else paras).append((first, stop))
     return paras, pruned
 

@@ -290,9 +290,9 @@ class Document(Rows):
             return self
         reduced = copy(self)
         reduced.hidden = bytearray(self.hidden)
-        for hidden_range in ranges:
-            for row in hidden_range:
-                reduced.hidden[row] = reduced.hidden[row] or INVISIBLE
+        for rows in ranges:
+            hidden = self.hidden[rows.start : rows.stop]
+            reduced.hidden[rows.start : rows.stop] = hidden.replace(b"\0", bytes((INVISIBLE,)))
         reduced.shown_rows = list(filterfalse(reduced.hidden.__getitem__, self.text_rows))
         reduced.chars_before = _sums_without(self.chars_before, ranges)
         reduced.link_chars_before = _sums_without(self.link_chars_before, ranges)

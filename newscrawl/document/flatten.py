@@ -47,19 +47,17 @@ def flatten(
     half of a page's bytes.
     """
     builder = _RowsBuilder(shown)
-    open_elements: list[_OpenElement] = []
+    open_elements = [_OpenElement(-1, 0, in_link=False, in_figure=False)]
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if event == "start":
-            parent = open_elements[-1] if open_elements else None
-            opened = builder.append_element(element, parent)
-            open_elements.append(opened)
-            if scripts or opened.mark != SCRIPT:
-                builder.append_text(element.text, opened)
-            continue
-        closed = open_elements.pop()
-        builder.close(closed)
-        if open_elements and (scripts or open_elements[-1].mark != SCRIPT):
-            builder.append_text(element.tail, open_elements[-1], previous=closed)
+            previous = None
+            open_elements.append(builder.append_element(element, open_elements[-1]))
+        else:
+            previous = open_elements.pop()
+            builder.close(previous)
+        if scripts or open_elements[-1].mark != SCRIPT:
+            text = element.text if previous is None else element.tail
+            builder.append_text(text, open_elements[-1], previous)
     return builder.finish()
 
 
@@ -67,7 +65,6 @@ def flatten(
 class _OpenElement:
     """An element whose subtree is being walked."""
 
-    element: etree._Element
     row: int
     #: value of ``Rows.hidden``, inherited by the text in it
     mark: int
@@ -83,21 +80,19 @@ class _RowsBuilder:
         self._shown = shown
         self._chars = self._link_chars = 0.0
 
-    def append_element(self, element: etree._Element, parent: _OpenElement | None) -> _OpenElement:
+    def append_element(self, element: etree._Element, parent: _OpenElement) -> _OpenElement:
         rows, tag, row = self._rows, element.tag, len(self._rows.tag)
-        in_figure = tag == "figure" or (parent is not None and parent.in_figure)
+        in_figure = tag == "figure" or parent.in_figure
         invisible = self._read_attributes(element, row, in_figure=in_figure)
         mark = HIDDEN_TAGS.get(tag, 0)
-        if tag == "button" and parent is not None and parent.element.tag in HEADINGS:
+        if tag == "button" and row and rows.tag[parent.row] in HEADINGS:
             mark = 0
         if mark != SCRIPT:
-            inherited = parent.mark if parent else 0
-            mark = inherited or mark or (INVISIBLE if invisible and row not in self._shown else 0)
+            mark = parent.mark or mark or (INVISIBLE if invisible and row not in self._shown else 0)
         rows.by_tag.setdefault(tag, []).append(row)
         self._append(tag, "", parent, mark, 0)
         is_link = tag == "a" and element.get("href") is not None
-        in_link = is_link or (parent is not None and parent.in_link)
-        return _OpenElement(element, row, mark, in_link, in_figure)
+        return _OpenElement(row, mark, is_link or parent.in_link, in_figure)
 
     def _read_attributes(self, element: etree._Element, row: int, *, in_figure: bool) -> bool:
         """Keep attributes and metadata of *element*; return whether an attribute hides it."""
@@ -150,14 +145,12 @@ class _RowsBuilder:
             if parent.in_link:
                 self._link_chars += length
 
-    def _append(
-        self, tag: str, text: str, parent: _OpenElement | None, mark: int, space: int
-    ) -> None:
+    def _append(self, tag: str, text: str, parent: _OpenElement, mark: int, space: int) -> None:
         rows = self._rows
         rows.tag.append(tag)
-        rows.parent.append(parent.row if parent else -1)
+        rows.parent.append(parent.row)
         rows.end.append(0)
-        rows.depth.append(rows.depth[parent.row] + 1 if parent else 0)
+        rows.depth.append(rows.depth[parent.row] + 1 if rows.depth else 0)
         rows.text.append(text)
         rows.hidden.append(mark)
         rows.space.append(space)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from newscrawl.body.parts import elements_in
 from newscrawl.body.render import render
-from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, Text
+from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, plain_text
 from newscrawl.extraction.markdown_writer import write_markdown
 from newscrawl.items import BodyImage, BodyLink
 from newscrawl.text import squeeze
@@ -45,8 +45,7 @@ def _links(blocks: Blocks, _: Document) -> list[BodyLink]:
     for line in _lines(blocks):
         for link, run in groupby(line, lambda piece: piece.marks.link):
             if link is not None:
-                text = "".join(piece.text for piece in run if isinstance(piece, Text))
-                found.append(BodyLink(link, text.strip()))
+                found.append(BodyLink(link, plain_text(run).strip()))
     return found
 
 
@@ -110,13 +109,9 @@ def _change_containers(
 
 def _html_block(block: BodyBlock) -> str:
     if block.tag == "pre":
-        return f"<pre>{escape(_plain(block.lines[0]))}</pre>"
+        return f"<pre>{escape(plain_text(block.lines[0]))}</pre>"
     content = "<br>\n".join(map(_html_line, block.lines))
     return f"<{block.tag}>{content}</{block.tag}>"
-
-
-def _plain(line: Line) -> str:
-    return "".join(piece.text for piece in line if isinstance(piece, Text))
 
 
 def _html_table(table: BodyTable) -> str:

@@ -248,20 +248,19 @@ class _BlockFlow(Flow):
     def _is_separate(self, row: int, previous: int, following: int) -> bool:
         """Return whether the block of the image *row* has no text except a caption."""
         document = self._document
-        in_figure = in_link = False
-        above, caption = row, 0.0
-        while True:
-            tag = document.tag[above]
+        in_figure, in_link, caption = False, False, 0.0
+        for above in (row, *document.ancestors(row)):
+            if above <= previous or document.end[above] > following:
+                break
+            tag, chars = document.tag[above], document.chars(above)
             if tag in _SEPARATE_TAGS or (above != row and document.hidden[above]):
                 return False
             in_link = in_link or tag == "a"
             if tag == "figure":
-                in_figure, caption = True, document.chars(above)
-            if tag != "figcaption" and document.chars(above) > caption:
+                in_figure, caption = True, chars
+            if tag != "figcaption" and chars > caption:
                 return False
-            above = document.parent[above]
-            if above < 0 or above <= previous or document.end[above] > following:
-                return in_figure or not in_link
+        return in_figure or not in_link
 
     def _add_medium(self, row: int) -> None:
         """Add the image *row*, or the link of the player *row*."""
@@ -281,8 +280,6 @@ class _BlockFlow(Flow):
     def _context(self, row: int) -> _Context:
         """Return the structure of the text in the element *row*."""
         contexts = self._contexts
-        if (known := contexts.get(row)) is not None:
-            return known
         path = []
         while row not in contexts:
             path.append(row)
@@ -372,10 +369,14 @@ def _table_rows(document: Document, blocks: Iterable[BodyBlock], depth: int) -> 
     return rows
 
 
+def plain_text(pieces: Iterable[Inline]) -> str:
+    """Return the text of *pieces* without links, emphasis and images."""
+    return "".join(piece.text for piece in pieces if isinstance(piece, Text))
+
+
 def _preformatted_text(pieces: Iterable[Inline]) -> str:
     """Return the text of *pieces* with their white space, without blank lines at the ends."""
-    text = "".join(piece.text for piece in pieces if isinstance(piece, Text))
-    text = _CODE_SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", text))
+    text = _CODE_SPACES.sub(" ", INVISIBLE_CHARACTERS.sub("", plain_text(pieces)))
     lines = [line.rstrip() for line in text.split(_LINE_END)]
     return _LINE_END.join(lines).strip(_LINE_END) if any(lines) else ""
 
@@ -408,33 +409,21 @@ def _line(pieces: Sequence[Inline]) -> Line:
         text = _collapsed("".join([piece[0] for piece in pieces])).strip(" ")
         return [Text(text, marks)] if text else []
     line: Line = []
-    for piece in _spaced(pieces):
-        last = line[-1] if line else None
-        if piece == _SPACE and (last is None or last == piece):
-            continue
-        line.append(piece)
-    if line and line[-1] == _SPACE:
-        line.pop()
-    for index in range(1, len(line) - 1):
-        if line[index] == _SPACE:
-            line[index] = Text(" ", line[index - 1].marks.between(line[index + 1].marks))
-    return _merged(line) if len(line) > 1 else line
-
-
-def _spaced(pieces: Iterable[Inline]) -> Iterator[Inline]:
-    """Yield *pieces* with the spaces at their ends as pieces of their own, without marks."""
+    has_space = False
     for piece in pieces:
-        if isinstance(piece, InlineImage):
-            yield piece
-            continue
-        text = _collapsed(piece.text)
-        core = text.strip(" ")
-        if text.startswith(" "):
-            yield _SPACE
-        if core:
-            yield Text(core, piece.marks)
-            if text.endswith(" "):
-                yield _SPACE
+        core: Inline = piece
+        text = ""
+        if isinstance(piece, Text):
+            text = _collapsed(piece.text)
+            core = Text(text.strip(" "), piece.marks)
+            has_space = has_space or text.startswith(" ")
+            if not core.text:
+                continue
+        if has_space and line:
+            line.append(Text(" ", line[-1].marks.between(core.marks)))
+        line.append(core)
+        has_space = text.endswith(" ")
+    return _merged(line) if len(line) > 1 else line
 
 
 def _collapsed(text: str) -> str:

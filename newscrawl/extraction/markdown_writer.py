@@ -7,7 +7,7 @@ import unicodedata
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, Text
+from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, Text, plain_text
 from newscrawl.text import escape_markdown, escape_markdown_start
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _lines(block: BodyBlock | BodyTable) -> list[str]:
 
 def _block(block: BodyBlock) -> list[str]:
     if block.tag == "pre":
-        text = "".join(piece.text for piece in block.lines[0] if isinstance(piece, Text))
+        text = plain_text(block.lines[0])
         fence = _fence(text, 3)
         return [fence, *text.split("\n"), fence]
     lines = [escape_markdown_start(_line(line)) for line in block.lines]
@@ -117,11 +117,7 @@ def _table(table: BodyTable) -> list[str]:
     rows = [[_line(cell.content).replace("|", "\\|") for cell in row] for row in table.rows]
     width = max(map(len, rows))
     head = rows[0] + [""] * (width - len(rows[0]))
-    return [_table_row(row) for row in (head, ["---"] * width, *rows[1:])]
-
-
-def _table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * width, *rows[1:])]
 
 
 def _fence(text: str, shortest: int) -> str:

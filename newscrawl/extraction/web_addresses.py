@@ -11,8 +11,6 @@ from newscrawl.patterns import lazy_regex
 from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
-    from urllib.parse import SplitResult
-
     from newscrawl.document.document import Document
 
 MAX_URL = 2000
@@ -46,17 +44,12 @@ def web_url(value: str | None, base: str | None) -> str | None:
     try:
         url = urljoin(base or "", value)
         parts = urlsplit(url)
-        is_web = parts.scheme in {"http", "https"} and _is_host(parts)
+        is_host = parts.port != 0 and _HOST.fullmatch(parts.hostname or "") is not None
     except ValueError:
         return None
-    if not is_web or len(url) > MAX_URL:
+    if parts.scheme not in {"http", "https"} or not is_host or len(url) > MAX_URL:
         return None
     return _UNSAFE.sub(lambda match: quote(match[0], safe="", errors="replace"), url)
-
-
-def _is_host(parts: SplitResult) -> bool:
-    """Return whether *parts* have a valid host. Raises ``ValueError`` if the port is invalid."""
-    return parts.port != 0 and _HOST.fullmatch(parts.hostname or "") is not None
 
 
 class PageLinks:
