@@ -91,6 +91,8 @@ class MetaRefreshMiddleware(ScrapyMetaRefresh):
         if len(response.body) <= _MAX_SCRIPT_REDIRECT and b"document.cookie" not in body:
             found = _SCRIPT_REDIRECT.search(body)
             refresh = refresh or (b"0; url=" + found[1] if found else None)
+        if not refresh and b"refresh" not in body.lower() and b"\0" not in body:  # but in UTF-16
+            return response
         if refresh:
             content = refresh.replace(b'"', b"%22")
             body = (b'<meta http-equiv="refresh" content="%b">%b' % (content, body))[:_HEAD_SIZE]
