@@ -35,9 +35,8 @@ from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.methods import DEFAULT_METHOD
-from newscrawl.fields.dates.decide import CONFIDENCE, decide
+from newscrawl.fields.dates.decide import CONFIDENCE, decide, site_zones
 from newscrawl.fields.dates.evidence import gather, metadata_evidence
-from newscrawl.fields.dates.local_zone import site_zones
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.dates.vocabulary import fold
 from newscrawl.fields.metadata.metadata import Metadata, read_metadata

@@ -54,7 +54,7 @@ def may_hold_month(folded: str, spoken: Collection[str], words: Vocabulary) -> b
 
 
 def read_tokens(folded: str, words: Vocabulary) -> list[DateToken]:
-    """Return the tokens of *folded* in text order."""
+    """Return the tokens of *folded* in text order, and one at its end."""
     matches = list(_TOKEN.finditer(folded))
     tokens: list[DateToken] = []
     index = 0
@@ -68,7 +68,7 @@ def read_tokens(folded: str, words: Vocabulary) -> list[DateToken]:
             is_separator = matches[index][0] in _SEPARATORS
             tokens.append(DateToken("s" if is_separator else "x", 0, *matches[index].span()))
             index += 1
-    return tokens
+    return [*tokens, DateToken("x", 0, len(folded), len(folded))]
 
 
 def _read_number(

@@ -1,55 +1,64 @@
-"""Decision on the publication date from all evidence of a page."""
+"""Decision on the publication date from all evidence of a page, and on its time zone."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard
+from datetime import UTC, datetime, time, timedelta, timezone
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from newscrawl.fields.dates.evidence import HEAD_WEIGHT, TEXT_SOURCE, gather, metadata_evidence
-from newscrawl.fields.dates.local_zone import NO_ZONES, site_zones, to_local_zone
+from newscrawl.fields.dates.evidence import (
+    HEAD_WEIGHT,
+    TEXT_SOURCE,
+    gather,
+    metadata_evidence,
+    region_of,
+)
+from newscrawl.fields.dates.vocabulary import zones_of
 from newscrawl.fields.metadata.metadata import GENERIC_META
 from newscrawl.fields.metadata.structured_date import day_of
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from datetime import tzinfo
 
     from newscrawl.document.document import Document
     from newscrawl.fields.dates.evidence import DateEvidence
-    from newscrawl.fields.dates.local_zone import SiteZones
     from newscrawl.fields.metadata.metadata import Metadata
     from newscrawl.items import Day
 
-Support = Literal["agreed", "single", "text", "faint", "disputed"]
-"""Evidence for and against a date.
-
-The kinds of source are JSON-LD, meta elements, microdata, ``<time>``, the URL and visible text.
-
-``agreed``
-    Several kinds give the day.
-``single``
-    One kind of structured data gives the day.
-``text``, ``faint``
-    Only visible text gives the day: near the title (:data:`CLEAR_WEIGHT`), or uncertain or far
-    from it.
-``disputed``
-    Two kinds agree on another day (possibly republished), or only visible text gives the day and
-    it is that of the modification.
-"""
-
-CONFIDENCE: dict[Support, float] = {
+CONFIDENCE = {
+    # Several kinds of source give the day: JSON-LD, meta elements, microdata, <time>, URL, text.
     "agreed": 0.99,
+    # One kind of structured data gives the day.
     "single": 0.96,
+    # Only visible text gives the day, near the title (CLEAR_WEIGHT).
     "text": 0.9,
+    # The same, uncertain or far from it.
     "faint": 0.88,
+    # Two kinds agree on another day (possibly republished), or only visible text gives the day and
+    # it is that of the modification.
     "disputed": 0.77,
 }
 """Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/confidences.py``."""
 
 # <time> and the URL may refer to another article, generic meta elements to an edit.
 _WEAK_SOURCES = frozenset({"time", "url", *(f"meta:{name}" for name in GENERIC_META)})
+# Zones differ by quarters of an hour. A time 12 hours behind UTC is one of a 12-hour clock.
+_ZONE_STEP = timedelta(minutes=15)
+_MIN_OFFSET, _MAX_OFFSET = timedelta(hours=-11), timedelta(hours=14)
 # Maximum text nodes between the date of publication and that of an update in a byline.
 _MAX_BYLINE_GAP = 2
+
+
+class SiteZones(NamedTuple):
+    """Time zones of a site's country."""
+
+    zones: tuple[tzinfo, ...] = ()
+    #: the domain names the country; language tags such as "en-US" are often the software's default
+    certain: bool = False
+
+
+_NO_ZONES = SiteZones()
 
 
 class PublicationDate(NamedTuple):
@@ -94,39 +103,29 @@ def page_dates(
 def decide(
     evidence: Sequence[DateEvidence],
     modified: Sequence[DateEvidence] = (),
-    site: SiteZones = NO_ZONES,
+    site: SiteZones = _NO_ZONES,
 ) -> PublicationDate | None:
     """Return the publication date, or None without evidence.
 
     The first structured date in order of trust wins, then the best visible date, then the URL,
     ``<time>`` and generic meta elements. A clear visible day in the head of the story wins against a
-    structured one if more kinds of source give it, or as many and it is earlier. A day is completed to the instant, and a naive time to the zone, that other evidence gives. An
-    instant in UTC is converted to the local zone (:mod:`~newscrawl.fields.dates.local_zone`).
-    *modified* is the evidence of the modification date, *site* the zones of the site's country. The
+    structured one if more kinds of source give it, or as many and it is earlier. A day is completed
+    to the instant, and a naive time to the zone, that other evidence gives. *modified* is the
+    evidence of the modification date, *site* the zones of the site's country. The
     confidence follows the support for the day (:data:`CONFIDENCE`).
     """
     stated = next((item for item in evidence if _is_strong(item)), None)
     if stated is not None:
-        evidence = [_to_local(stated, evidence, modified, site), *evidence]
+        local = to_local_zone(stated.value, evidence, modified, site)
+        evidence = [stated._replace(value=local), *evidence]
     chosen = _choose(evidence, {update.day for update in modified})
     if chosen is None:
         return None
     if not _is_aware(chosen.value):
         chosen = _complete(chosen, evidence)
-    chosen = _to_local(chosen, evidence, modified, site)
+    chosen = chosen._replace(value=to_local_zone(chosen.value, evidence, modified, site))
     confidence = CONFIDENCE[_support(chosen, evidence, modified)]
     return PublicationDate(chosen.value, chosen.raw, Evidence(chosen.source, confidence))
-
-
-def _to_local(
-    item: DateEvidence,
-    evidence: Sequence[DateEvidence],
-    modified: Sequence[DateEvidence],
-    site: SiteZones,
-) -> DateEvidence:
-    if not _is_aware(item.value):
-        return item
-    return item._replace(value=to_local_zone(item.value, evidence, modified, site))
 
 
 def _choose(evidence: Sequence[DateEvidence], updates: Collection[Day]) -> DateEvidence | None:
@@ -190,7 +189,7 @@ def _refines(other: Day | datetime, value: Day | datetime) -> bool:
 
 def _support(
     chosen: DateEvidence, evidence: Iterable[DateEvidence], modified: Iterable[DateEvidence]
-) -> Support:
+) -> str:
     day = chosen.day
     kinds = _kinds([chosen._replace(certain=True), *evidence])
     visible = {item.day for item in evidence if item.is_clear}
@@ -206,3 +205,61 @@ def _support(
 
 def _is_aware(value: Day | datetime) -> TypeGuard[datetime]:
     return isinstance(value, datetime) and value.tzinfo is not None
+
+
+def site_zones(url: str | None, language: str | None = None) -> SiteZones:
+    """Return the time zones by the country of the domain, else by that of the *language* tag."""
+    if region := region_of(url):
+        return SiteZones(zones_of(region), certain=True)
+    subtags = (language or "").split("-")[1:]
+    return SiteZones(next((zones_of(part) for part in subtags if len(part) == 2), ()))
+
+
+def to_local_zone(
+    instant: Day | datetime,
+    evidence: Sequence[DateEvidence],
+    modified: Sequence[DateEvidence],
+    site: SiteZones,
+) -> Day | datetime:
+    """Convert a UTC *instant* to the zone in which other evidence gives the same instant or day.
+
+    The day is compared in the zones of *site*. If no evidence shows a day, a certain country's
+    zones must agree on it.
+    """
+    if not isinstance(instant, datetime) or instant.utcoffset() != timedelta(0):
+        return instant
+    # Only the first <time> is sure to belong to this article.
+    times = [item for item in evidence if item.source == "time"]
+    same = [item for item in modified if item.value == instant]
+    for item in (*(item for item in evidence if item.source != "time"), *times[:1], *same):
+        zone = _zone_of(instant, item)
+        if zone:
+            return instant.astimezone(zone)
+    local = _zone_by_day(instant, evidence, site)
+    return instant if local is None else instant.astimezone(local)
+
+
+def _zone_by_day(
+    instant: datetime, evidence: Iterable[DateEvidence], site: SiteZones
+) -> tzinfo | None:
+    """Return the first zone in which *instant* is on the day shown, or on the same day as in all."""
+    shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
+    # Midnight in UTC stands for a day.
+    if instant.date() in shown or instant.time() == time.min:
+        return None
+    days = [instant.astimezone(zone).date() for zone in site.zones]
+    matching = (zone for zone, day in zip(site.zones, days, strict=True) if day in shown)
+    agreed = site.certain and len(set(days)) == 1
+    return next(matching, site.zones[0] if agreed else None)
+
+
+def _zone_of(instant: datetime, item: DateEvidence) -> timezone | None:
+    """Return the zone, other than UTC, in which *item* gives *instant*."""
+    if not isinstance(item.value, datetime):
+        return None
+    if item.source == TEXT_SOURCE and item.value.second == 0:
+        instant = instant.replace(second=0, microsecond=0)
+    offset = item.value.replace(tzinfo=UTC) - instant
+    if not offset or offset % _ZONE_STEP or not _MIN_OFFSET <= offset <= _MAX_OFFSET:
+        return None
+    return timezone(offset) if item.value.tzinfo is None or item.value == instant else None

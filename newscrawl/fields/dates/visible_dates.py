@@ -215,110 +215,88 @@ def _with_time(
 def _month_dates(
     tokens: Sequence[DateToken], folded: str, language: str | None, now: datetime
 ) -> Iterator[_FoundDate]:
-    buddhist = base_language(language) == "th"
+    context = _MonthContext(tokens, folded, now, is_buddhist=base_language(language) == "th")
     for index, token in enumerate(tokens):
-        if token.kind in "mp":
-            date = _MonthContext(tokens, index, folded, now, buddhist=buddhist).read()
-            if date:
-                yield date
+        if token.kind in "mp" and (date := context.read(index)):
+            yield date
 
 
-class _MonthContext:
-    """The numbers around a month name."""
+class _MonthContext(NamedTuple):
+    """Tokens and what decides on a year of two digits."""
 
-    def __init__(
-        self, tokens: Sequence[DateToken], index: int, folded: str, now: datetime, *, buddhist: bool
-    ) -> None:
-        self._tokens, self._folded, self._now, self._buddhist = tokens, folded, now, buddhist
-        self._month = tokens[index]
-        self._left, self._left_index = self._number(index, -1)
-        self._right, self._right_index = self._number(index, 1)
+    tokens: Sequence[DateToken]
+    folded: str
+    now: datetime
+    is_buddhist: bool
 
-    def read(self) -> _FoundDate | None:
-        """Return the date: year month day, month day year, day month year, year day month."""
-        left, right = self._left, self._right
-        if left and right and _is_year(left) and _is_day(right):
-            return self._date(left, right)
-        after = self._number(self._right_index, 1)[0] if right and _is_day(right) else None
-        if right and after and _is_year(after):
-            return self._date(after, right)
-        if left and _is_day(left):
-            return self._day_first(left)
-        return self._month_first(right, after) if right and _is_day(right) else None
+    def read(self, index: int) -> _FoundDate | None:
+        """Return the date of a month: year month day, month day year, day month year, year day month."""
+        month = self.tokens[index]
+        left_index, right_index = self._number(index, -1, month), self._number(index, 1, month)
+        left, right = self.tokens[left_index], self.tokens[right_index]
+        if _is_year(left) and _is_day(right):
+            return self._date(month, right, left)
+        after = self.tokens[self._number(right_index, 1, month)]
+        if _is_day(right) and _is_year(after):
+            return self._date(month, right, after)
+        if _is_day(left):
+            if _is_year(right) or self._is_short_year(right):
+                return self._date(month, left, right)
+            before = self.tokens[self._number(left_index, -1, month)]
+            return self._date(month, left, before if _is_year(before) else None)
+        has_year = after.digits == 2 and self.folded[after.start - 1] == "'"
+        return self._date(month, right, after if has_year else None) if _is_day(right) else None
 
-    def _day_first(self, day: DateToken) -> _FoundDate | None:
-        year = self._right
-        if year and (_is_year(year) or self._is_short_year(year)):
-            return self._date(year, day)
-        before, _ = self._number(self._left_index, -1)
-        if before and _is_year(before):
-            return self._date(before, day)
-        return self._without_year(day)
-
-    def _month_first(self, day: DateToken, year: DateToken | None) -> _FoundDate | None:
-        if year and year.digits == 2 and self._folded[year.start - 1] == "'":
-            return self._date(year, day)
-        return self._without_year(day)
-
-    def _number(self, index: int | None, step: int) -> tuple[DateToken | None, int | None]:
-        """Return the next number and its index, past fillers, separators and the same month."""
-        if index is None:
-            return None, None
-        origin, closed = self._tokens[index], False
-        for _ in range(_MAX_TOKENS_BETWEEN):
+    def _number(self, index: int, step: int, month: DateToken) -> int:
+        """Return the index of the next number, past fillers, separators and the same month, or -1."""
+        origin, is_closed = self.tokens[index], False
+        for _ in range(_MAX_TOKENS_BETWEEN if index >= 0 else 0):
             index += step
-            if not 0 <= index < len(self._tokens):
+            if index < 0:
                 break
-            token = self._tokens[index]
+            token = self.tokens[index]
             between = token.start - origin.end if step > 0 else origin.start - token.end
-            if between > _MAX_CHARACTERS_BETWEEN:
+            mark = self.folded[token.start : token.start + 1]
+            # A month in brackets after another number: "No. 5 (May 2024)".
+            if between > _MAX_CHARACTERS_BETWEEN or (step < 0 and mark == "(" and not is_closed):
                 break
-            mark = self._folded[token.start]
-            if step < 0 and mark == "(" and not closed:  # "No. 5 (May 2024)"
-                break
-            closed = closed or mark == ")"
+            is_closed = is_closed or mark == ")"
             if token.kind in "nyd":
-                return token, index
+                return index
             # Two names of the same month may follow each other: "نيسان / أبريل".
-            if token.kind not in "fs" and (token.kind, token.value) != self._month[:2]:
+            if token.kind not in "fs" and token[:2] != month[:2]:
                 break
-        return None, None
+        return -1
 
     def _is_short_year(self, token: DateToken) -> bool:
-        if token.kind == "y":
+        if token.digits != 2 or token.kind == "y":
             return token.digits == 2
-        if token.digits != 2 or self._full_year(token) is None:
+        if self._full_year(token) is None:
             return False
-        mark = self._folded[token.start - 1 : token.start]
-        rest = self._folded[token.end : token.end + 2].strip()
-        if _CLOCK_AFTER.match(self._folded, token.end):  # "Fri, 20 Nov 26 10:00:00 GMT"
+        if _CLOCK_AFTER.match(self.folded, token.end):  # "Fri, 20 Nov 26 10:00:00 GMT"
             return True
-        return mark in "'-/." or not rest or rest[0] in ",)|-" or self._buddhist
-
-    def _date(self, year: DateToken, day: DateToken) -> _FoundDate | None:
-        number = self._full_year(year)
-        if number is None:
-            return None
-        found = make_day(number, self._month.value, day.value, persian=self._month.kind == "p")
-        return None if found is None else _FoundDate(found, *self._span(year, day))
+        mark = self.folded[token.start - 1 : token.start]
+        rest = self.folded[token.end : token.end + 2].strip()
+        return mark in "'-/." or not rest or rest[0] in ",)|-" or self.is_buddhist
 
     def _full_year(self, token: DateToken) -> int | None:
         if token.digits > 2:
             return token.value
-        return full_year(token.value, self._now, buddhist=self._buddhist)
+        return full_year(token.value, self.now, buddhist=self.is_buddhist)
 
-    def _without_year(self, day: DateToken) -> _FoundDate | None:
-        if day.kind == "n" and day.digits > 2:
+    def _date(self, month: DateToken, day: DateToken, year: DateToken | None) -> _FoundDate | None:
+        is_persian = month.kind == "p"
+        if year is None:
+            found = latest_day(month.value, day.value, self.now, persian=is_persian)
+        else:
+            number = self._full_year(year) or 0
+            found = make_day(number, month.value, day.value, persian=is_persian)
+        if found is None:
             return None
-        persian = self._month.kind == "p"
-        found = latest_day(self._month.value, day.value, self._now, persian=persian)
-        return None if found is None else _FoundDate(found, *self._span(day), has_year=False)
-
-    def _span(self, *numbers: DateToken) -> tuple[int, int]:
-        parts = (*numbers, self._month)
+        parts = [part for part in (day, month, year) if part]
         end = max(part.end for part in parts)
-        unit = self._folded[end : end + 1]
-        return min(part.start for part in parts), end + (unit in _DAY_UNITS if unit else 0)
+        end += self.folded[end : end + 1] in _DAY_UNITS
+        return _FoundDate(found, min(part.start for part in parts), end, has_year=year is not None)
 
 
 def _is_day(token: DateToken) -> bool:

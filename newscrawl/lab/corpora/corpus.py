@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from newscrawl.fields.dates.local_zone import site_zones, to_local_zone
+from newscrawl.fields.dates.decide import site_zones, to_local_zone
 from newscrawl.items import Day, parse_iso
 
 if TYPE_CHECKING:
@@ -215,8 +215,6 @@ def _page(row: dict[str, Any], folder: Path, corpus: str, suspects: frozenset[st
 
 def _local_date(date: Day | datetime, url: str | None) -> Day | datetime:
     """Convert an instant in UTC to the zone of the domain's country, where the day may differ."""
-    if not isinstance(date, datetime) or date.tzinfo is None:
-        return date
     return to_local_zone(date, (), (), site_zones(url))
 
 
