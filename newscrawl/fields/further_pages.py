@@ -35,7 +35,6 @@ _OTHER: Final = lazy_regex(
     r"|diapo|video|ad|v|ver|lang|id|sort|order|size)\w*",
     re.IGNORECASE,
 )
-_NUMBER: Final = lazy_regex(r"\d{1,2}")
 _LABEL_NUMBER: Final = lazy_regex(r"\d+")
 _NUMBERED_PATH: Final = lazy_regex(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
@@ -157,23 +156,21 @@ def _links(
     after = rows_between(texts, last, len(document))[:_TEXTS_AFTER]
     start, stop = min(before, default=first), max(after, default=last)
     hrefs = document.attributes["href"]
+    marks = document.attributes["class"], document.attributes["id"]
     for row in filter(hrefs.__contains__, rows_between(document.rows_of("a"), start, stop + 2)):
         href = hrefs[row]  # the common case:
         if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
             continue
         label = squeeze(document.shown_text(row))
         if not label and (href.startswith("?") or (stem and stem in href)):
-            label = _alternative_text(document, row)
-        is_named = row in named or any(map(_NEXT_NAME.search, _names(document, row)))
+            images = rows_between(document.rows_of("img"), row, document.end[row])
+            label = next((document.element(it).get("alt", "") for it in images), "")
+        names = (names.get(it, "") for names in marks for it in (row, document.parent[row]))
+        is_named = row in named or any(map(_NEXT_NAME.search, names))
         if is_named or 0 < len(label) <= _MAX_LABEL:
             yield href.strip(), label, is_named
     if rows_between(document.rows_of("option"), start, stop + 2):
         yield from _options(document)
-
-
-def _alternative_text(document: Document, row: int) -> str:
-    images = rows_between(document.rows_of("img"), row, document.end[row])
-    return next((document.element(image).get("alt", "") for image in images), "")
 
 
 def _options(document: Document) -> Iterator[tuple[str, str, bool]]:
@@ -184,16 +181,6 @@ def _options(document: Document) -> Iterator[tuple[str, str, bool]]:
             yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
 
 
-def _names(document: Document, row: int) -> Iterable[str]:
-    rows = (row, document.parent[row])
-    return (
-        names[r]
-        for names in (document.attributes["class"], document.attributes["id"])
-        for r in rows
-        if r in names
-    )
-
-
 def _splits(url: str) -> dict[Address, int | None]:
     """Return the readings of *url* as the page of a story, with its number, None without one."""
     parts = urlsplit(url)
@@ -202,7 +189,7 @@ def _splits(url: str) -> dict[Address, int | None]:
     query = tuple(sorted(pairs))
     splits: dict[Address, int | None] = {(path, query): None}
     for place, (name, value) in enumerate(query):
-        if _NUMBER.fullmatch(value) and not _OTHER.fullmatch(name):
+        if value.isdecimal() and len(value) <= 2 and not _OTHER.fullmatch(name):
             splits[path, query[:place] + query[place + 1 :]] = int(value)
     if found := _NUMBERED_PATH.fullmatch(path):
         base, end = found["base"], found["end"] or ""
@@ -222,28 +209,24 @@ def _follows(
     *,
     is_next: bool | None,
 ) -> bool:
+    is_named = is_next is not False or _NEXT_LABEL.fullmatch(label) is not None
+    numbers = _LABEL_NUMBER.findall(label)
     for address in own.keys() & other.keys():
         here, there = own[address], other[address]
-        if there is None:
-            continue
-        number = (1 if here is None else here) + 1
-        is_named = is_next or is_next is None or _NEXT_LABEL.fullmatch(label) is not None
-        numbers = _LABEL_NUMBER.findall(label)
+        number = 2 if here is None else here + 1
         if there == number and (is_named or numbers == [str(number)]):
             return True
         # Pages are counted from zero.
-        if here in (None, 0) and there == 1 and (is_named or numbers == ["2"]):
+        if not here and there == 1 and (is_named or numbers == ["2"]):
             return True
     return False
 
 
 def _is_whole(url: str, target: str) -> bool:
     own, other = urlsplit(url), urlsplit(target)
-    path = own.path.rstrip("/")
-    if other.path.rstrip("/") == path:
-        pairs = set(parse_qsl(other.query, max_num_fields=20)) - set(
-            parse_qsl(own.query, max_num_fields=20)
-        )
-        return len(pairs) == 1 and _WHOLE_VALUE.fullmatch(pairs.pop()[1]) is not None
-    rest = other.path.rstrip("/").removeprefix(path)
-    return _WHOLE_PATH.fullmatch(rest) is not None
+    rest = other.path.rstrip("/").removeprefix(own.path.rstrip("/"))
+    if rest:
+        return _WHOLE_PATH.fullmatch(rest) is not None
+    here, there = (set(parse_qsl(it.query, max_num_fields=20)) for it in (own, other))
+    values = [value for _, value in there - here]
+    return len(values) == 1 and _WHOLE_VALUE.fullmatch(values[0]) is not None

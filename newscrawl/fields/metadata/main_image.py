@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import replace
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.jsonld import JsonObject, as_list
 from newscrawl.fields.metadata.structured_data import (
     MAX_VALUES,
@@ -119,10 +119,8 @@ def _caption_row(document: Document, image: int) -> int | None:
     figure = next((row for row in above if document.tag[row] == "figure"), None)
     if figure is None:
         return None
-    captions = document.rows_of("figcaption")
-    following = bisect_left(captions, figure)
-    is_inside = following < len(captions) and captions[following] < document.end[figure]
-    return captions[following] if is_inside else None
+    captions = rows_between(document.rows_of("figcaption"), figure, document.end[figure])
+    return next(iter(captions), None)
 
 
 def _key(url: str) -> str:
