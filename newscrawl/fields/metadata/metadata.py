@@ -46,14 +46,14 @@ from newscrawl.items import Evidence
 from newscrawl.patterns import CJKPattern, lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator
     from datetime import datetime
 
     from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
     from newscrawl.items import Breadcrumb, Day, Image
 
-PUBLISHED_META = (
+_PUBLISHED_META = (
     "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date",
     "sailthru.date", "article_date_original", "displaydate", "article:post_date", "article:create_at",
     "analyticsattributes.articledate", "release_date", "dc.date.issued", "dcterms.issued",
@@ -69,7 +69,7 @@ Names of the kind "og:pubdate" follow.
 GENERIC_META = ("dc.date", "dcterms.date", "dc.terms.date", "date")
 """Names of meta elements with a date of publication, of the record or of an edit."""
 
-MODIFIED_META = (
+_MODIFIED_META = (
     "article:modified_time", "og:article:modified_time", "article:modified", "article.updated",
     "og:updated_time", "og:modified_time", "datemodified", "date_modified", "lastmod",
     "last-modified", "last_modified", "modified", "modified_at", "updated", "updated_at",
@@ -115,9 +115,6 @@ _AUTHOR_META = (
 )  # fmt: skip
 _WRITTEN_BY = "twitter:label1", "twitter:data1"
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
-_PUBLISHED_RANKS = {name: rank for rank, name in enumerate(PUBLISHED_META)}
-_GENERIC_RANKS = {name: rank for rank, name in enumerate(GENERIC_META)}
-_MODIFIED_RANKS = {name: rank for rank, name in enumerate(MODIFIED_META)}
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
 # A name with a claim: "Port Gazette – News for Fishers".
@@ -186,11 +183,12 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
     reader = _Reader(document, url, fetched_at=fetched_at)
     site_names = list(dict.fromkeys(reader.site_names()))
+    body = reader.article.get("articleBody")
     metadata = Metadata(
         site_names=site_names,
         titles=list(reader.titles()),
         modified=list(reader.modified()),
-        article_body=reader.article_body(),
+        article_body=body if isinstance(body, str) else None,
         descriptions=stated_descriptions(reader),
     )
     trail = breadcrumbs(reader, url, [title.text for title in metadata.titles])
@@ -224,14 +222,12 @@ class _Reader(StructuredData):
     dates: dict[str, Day | datetime | None] = field(default_factory=dict)
 
     def titles(self) -> Iterator[StatedText]:
+        names = ("twitter:title", "dc.title", "citation_title")
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
             ("og:title", self.first_meta("og:title")),
             ("microdata", next(map(self.text_of, self.properties.get("headline", ())), None)),
-            *(
-                (name, self.first_meta(name))
-                for name in ("twitter:title", "dc.title", "citation_title")
-            ),
+            *zip(names, map(self.first_meta, names), strict=True),
             ("title", self.title),
         ]
         for source, text in statements:
@@ -245,25 +241,20 @@ class _Reader(StructuredData):
 
     def published(self, url: str | None) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")
-        yield from self._meta_dates(_PUBLISHED_RANKS)
-        unknown = sorted(
-            name
-            for name in self.meta
-            if "pub" in name and name not in _PUBLISHED_RANKS and _PUBLICATION.match(name)
-        )
-        yield from self._meta_dates({name: rank for rank, name in enumerate(unknown)})
+        others = sorted(name for name in self.meta if "pub" in name and _PUBLICATION.match(name))
+        yield from self._meta_dates(dict.fromkeys((*_PUBLISHED_META, *others)))
         yield from self._item_dates("datepublished")
-        others = (node for node in self.nodes if node is not self.article)
-        yield from self._ld_dates(others, "json-ld:page", "datePublished")
+        nodes = (node for node in self.nodes if node is not self.article)
+        yield from self._ld_dates(nodes, "json-ld:page", "datePublished")
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
         if url and (day := parse_url_date(url, self.fetched_at)):
             yield StatedDate("url", url, day)
         yield from self._times(modified=False)
-        yield from self._meta_dates(_GENERIC_RANKS)
+        yield from self._meta_dates(GENERIC_META)
 
     def modified(self) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")
-        yield from self._meta_dates(_MODIFIED_RANKS)
+        yield from self._meta_dates(_MODIFIED_META)
         yield from self._item_dates("datemodified")
         yield from self._times(modified=True)
 
@@ -286,10 +277,6 @@ class _Reader(StructuredData):
             if authors:
                 return authors, source
         return None
-
-    def article_body(self) -> str | None:
-        body = self.article.get("articleBody")
-        return body if isinstance(body, str) else None
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
         links = (("link:canonical", address) for address in self.canonical[:MAX_VALUES])
@@ -368,8 +355,8 @@ class _Reader(StructuredData):
             if name in node:
                 yield from self._stated(source, *as_list(node[name]))
 
-    def _meta_dates(self, ranks: Mapping[str, int]) -> Iterator[StatedDate]:
-        for name in sorted(ranks.keys() & self.meta, key=ranks.__getitem__):
+    def _meta_dates(self, names: Iterable[str]) -> Iterator[StatedDate]:
+        for name in filter(self.meta.__contains__, names):
             yield from self._stated(f"meta:{name}", *self.meta[name])
 
     def _item_dates(self, name: str) -> Iterator[StatedDate]:
