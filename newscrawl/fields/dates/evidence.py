@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from newscrawl.document.rows import MAX_SHORT_TEXT
 from newscrawl.fields.dates.visible_dates import VisibleDate, any_may_hold_date, read_dates
 from newscrawl.fields.metadata.metadata import is_modified_mark
 from newscrawl.fields.metadata.places import label_of, place_in_list, place_of
@@ -129,16 +128,24 @@ def gather(
     language = metadata.language
     region = None if language and "-" in language else region_of(url)
     evidence = metadata_evidence(metadata.published)
-    reader = _TextReader(document, language, region, fetched_at, known, title_row)
-    for position, distance, row in _candidates(document, forest, title_row, language):
-        evidence += reader.read(position, distance, row)
+    rows = document.shown_rows
+    title = 0 if title_row is None else bisect_left(rows, title_row)
+    reader = _TextReader(document, language, region, fetched_at, known, title_row, title)
+    for position in reader.candidates(forest):
+        evidence += reader.read(position)
     if not evidence:
-        for position, distance, row in _distant_candidates(document, forest):
-            evidence += reader.read(position, distance, row, min_share=_MIN_DISTANT_SHARE)
+        start, numbered = bisect_left(rows, min(forest, default=0)), set(document.number_rows)
+        positions = (position for position, row in enumerate(rows) if row in numbered)
+        nearest = sorted(positions, key=lambda position: abs(position - start))[:_MAX_NODES]
+        reader = reader._replace(usual=start, min_share=_MIN_DISTANT_SHARE)
+        for position in nearest:
+            evidence += reader.read(position)
     return evidence
 
 
 class _TextReader(NamedTuple):
+    """Reader of dates in text nodes; a position is the number of a node among those shown."""
+
     document: Document
     language: str | None
     region: str | None
@@ -146,49 +153,76 @@ class _TextReader(NamedTuple):
     #: days that structured data states
     known: set[Day]
     title_row: int | None
+    #: position near which the date usually is: that of the title
+    usual: int
+    #: minimum share of a date in its text node
+    min_share: float = 0.0
 
-    def read(
-        self, position: int, distance: int, row: int, min_share: float = 0.0
-    ) -> Iterator[DateEvidence]:
-        """Yield the dates of the text node *row* that take up *min_share* of its characters."""
+    def candidates(self, forest: Sequence[int]) -> list[int]:
+        """Return the positions near the title, or up to the end of *forest*, with dates perhaps."""
+        rows, text = self.document.shown_rows, self.document.text
+        title = self.usual
+        first, last = max(0, title - MAX_TITLE_DISTANCE), title + MAX_TITLE_DISTANCE + 1
+        if self.title_row is None:
+            end = max((self.document.end[root] for root in forest), default=len(self.document))
+            first, last = 0, bisect_left(rows, end) + _HALF_WEIGHT_DISTANCE
+        with_digit, without_digit = [], []
+        for position, row in enumerate(rows[first:last], first):
+            length = len(text[row])
+            is_long = length > MAX_NODE_LENGTH
+            may_hold_date = _DATELINE.match if is_long else _DIGIT.search
+            if (position > title or not is_long) and may_hold_date(text[row]):
+                with_digit.append(position)
+            elif length <= _MAX_WORDS_LENGTH and abs(position - title) <= _HALF_WEIGHT_DISTANCE:
+                without_digit.append(position)
+            if len(with_digit) + len(without_digit) == _MAX_NODES:
+                break
+        words = (text[rows[position]] for position in without_digit)
+        if not any_may_hold_date(words, self.language):
+            return with_digit
+        return sorted(with_digit + without_digit)
+
+    def read(self, position: int) -> Iterator[DateEvidence]:
+        """Yield the dates of the text node at *position*."""
+        row = self.document.shown_rows[position]
         text = " ".join(self._text(row).split())
         dateline = _DATELINE.match(text) if len(text) > MAX_NODE_LENGTH else None
         text = dateline[0] if dateline else text
         is_part = dateline is not None or len(self.document.text[row]) <= _MAX_PART
         dates = read_dates(text, language=self.language, region=self.region, now=self.fetched_at)
-        place = place_of(self.document, row, self.title_row) if dates else "other"
-        in_list = place_in_list(self.document, row, self.title_row) if dates else ""
+        if not dates:
+            return
+        place = place_of(self.document, row, self.title_row)
+        in_list = place_in_list(self.document, row, self.title_row)
         if in_list == "other" or (place == "other" and in_list != "own"):
             return
         before = self._label_before(position)
         parent = self.document.parent[row]
         is_time = self.document.tag[parent] == "time"
         marks = self.document.attributes["class"].get(parent, "") if is_time else ""
+        distance = position - self.usual
+        closeness = 1 / (1 + abs(distance - _USUAL_DISTANCE) / _HALF_WEIGHT_DISTANCE)
+        if dateline or place == "aside" or self._follows_teaser(position, distance):
+            closeness *= _ASIDE_WEIGHT
         end = 0
         for found in dates:
             label = label_of(before + text[end : found.start])
-            end = found.end
+            before, end = "", found.end
             if not label and (after := _LABEL_AFTER.match(text, end)):
                 label, end = label_of(after[0]), after.end()
             if not label and is_modified_mark(marks):
                 label = "modified"
-            before = ""
             if in_list == "own":
                 label = "published"
-            if label == "other":
-                continue
             share = len(found.text) / len(text)
-            if is_part and not found.has_year:
+            if label == "other" or (is_part and not found.has_year) or share < self.min_share:
                 continue
-            value = _value(found, self.known, self.fetched_at) if share >= min_share else None
+            value = _value(found, self.known, self.fetched_at)
             if value is not None:
-                weight = share / (1 + abs(distance - _USUAL_DISTANCE) / _HALF_WEIGHT_DISTANCE)
-                if dateline or place == "aside" or self._follows_teaser(position, distance):
-                    weight *= _ASIDE_WEIGHT
                 complete = found.has_year and not found.ambiguous
                 certain = found.kind == "absolute" and (complete or day_of(value) in self.known)
                 yield DateEvidence(
-                    value, found.text, TEXT_SOURCE, row, position, weight, certain, label
+                    value, found.text, TEXT_SOURCE, row, position, share * closeness, certain, label
                 )
 
     def _text(self, row: int) -> str:
@@ -226,55 +260,6 @@ def region_of(url: str | None) -> str | None:
     if match is None or match[1] in _GENERIC_DOMAINS:
         return None
     return "GB" if match[1] == "uk" else match[1].upper()
-
-
-def _candidates(
-    document: Document, forest: Sequence[int], title_row: int | None, language: str | None
-) -> list[tuple[int, int, int]]:
-    """Return position, distance to the title and row of text nodes that may contain a date."""
-    rows, text = document.text_nodes(), document.text
-    title = 0 if title_row is None else bisect_left(rows, title_row)
-    first, last = max(0, title - MAX_TITLE_DISTANCE), title + MAX_TITLE_DISTANCE + 1
-    if title_row is None:
-        end = max((document.end[root] for root in forest), default=len(document))
-        first, last = 0, bisect_left(rows, end) + _HALF_WEIGHT_DISTANCE
-    rows = rows[first:last]
-    short_with_digit = _numbered(document, rows)
-    candidates, with_digit, texts_without_digit = [], [], []
-    for position, row in enumerate(rows, first):
-        length = len(text[row])
-        if (
-            row in short_with_digit
-            or (MAX_SHORT_TEXT < length <= MAX_NODE_LENGTH and _DIGIT.search(text[row]))
-            or (length > MAX_NODE_LENGTH and position > title and _DATELINE.match(text[row]))
-        ):
-            candidates.append((position, position - title, row))
-            with_digit.append(candidates[-1])
-        elif length <= _MAX_WORDS_LENGTH and abs(position - title) <= _HALF_WEIGHT_DISTANCE:
-            candidates.append((position, position - title, row))
-            texts_without_digit.append(text[row])
-        if len(candidates) == _MAX_NODES:
-            break
-    return candidates if any_may_hold_date(texts_without_digit, language) else with_digit
-
-
-def _distant_candidates(document: Document, forest: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Return position, distance and row of the numbered text nodes closest to the content."""
-    rows = document.text_nodes()
-    start = bisect_left(rows, min(forest, default=0))
-    numbered = _numbered(document, rows)
-    positions = (position for position, row in enumerate(rows) if row in numbered)
-    nearest = sorted(positions, key=lambda position: abs(position - start))[:_MAX_NODES]
-    return [(position, position - start, rows[position]) for position in nearest]
-
-
-def _numbered(document: Document, rows: Sequence[int]) -> set[int]:
-    """Return the numbered rows of *document* from the first to the last of *rows*."""
-    if not rows:
-        return set()
-    numbered = document.number_rows
-    first = bisect_left(numbered, rows[0])
-    return set(numbered[first : bisect_right(numbered, rows[-1], first)])
 
 
 def _value(found: VisibleDate, known: Iterable[Day], now: datetime) -> Day | datetime | None:
