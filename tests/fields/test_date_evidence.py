@@ -16,7 +16,7 @@ from newscrawl.fields.dates.evidence import (
     gather,
     region_of,
 )
-from newscrawl.fields.dates.visible_dates import VisibleDate, read_dates
+from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title import choose_title
 from newscrawl.lab.corpora.corpus import HALVES, Half, load_corpus
@@ -25,6 +25,8 @@ from newscrawl.lab.evaluation.page_scores import evaluate
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from newscrawl.fields.dates.calendars import VisibleDate
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 URL = "https://news.example/bridge"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from babel import Locale
@@ -16,9 +17,12 @@ from newscrawl.fields.dates import (
     visible_dates,
     vocabulary,
 )
-from newscrawl.fields.dates.visible_dates import VisibleDate, latest_day, read_dates
+from newscrawl.fields.dates.visible_dates import latest_day, read_dates
 from newscrawl.fields.dates.vocabulary import fold
 from tests.helpers.operations import CountingList, count_operations
+
+if TYPE_CHECKING:
+    from newscrawl.fields.dates.calendars import VisibleDate
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 

@@ -1,11 +1,13 @@
-"""Calendars of dates in visible text: Gregorian, Buddhist (Thailand) and Persian (Jalali)."""
+"""Dates in visible text, of the calendars Gregorian, Buddhist (Thailand) and Persian (Jalali)."""
 
 from __future__ import annotations
 
-from datetime import date
-from typing import TYPE_CHECKING
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from datetime import time, tzinfo
+
     from newscrawl.items import Day
 
 _GREGORIAN = range(1900, 2100)
@@ -15,6 +17,29 @@ _BUDDHIST_OFFSET = 543
 _PERSIAN_EPOCH = -356_033
 # Years to add so that a 33-year cycle begins with year 0.
 _CYCLE_SHIFT = 1595
+
+
+class VisibleDate(NamedTuple):
+    """A date in a text."""
+
+    day: Day
+    #: span in the text, including the time
+    start: int
+    end: int
+    time: time | None = None
+    #: zone of ``time`` if the text names it
+    zone: tzinfo | None = None
+    kind: Literal["absolute", "relative"] = "absolute"
+    #: whether the order of day and month is guessed, as of "3/4/2024" on an English page
+    ambiguous: bool = False
+    #: if False, the year is the latest in which the day is not in the future
+    has_year: bool = True
+    text: str = ""
+
+    @property
+    def value(self) -> Day | datetime:
+        """The day, or the instant if the text has a time."""
+        return datetime.combine(self.day, self.time, self.zone) if self.time else self.day
 
 
 def make_day(year: int, month: int, day: int, *, persian: bool = False) -> Day | None:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from newscrawl.fields.dates.visible_dates import VisibleDate, any_may_hold_date, read_dates
+from newscrawl.fields.dates.visible_dates import any_may_hold_date, read_dates
 from newscrawl.fields.metadata.metadata import is_modified_mark
 from newscrawl.fields.metadata.places import label_of, place_in_list, place_of
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
+    from newscrawl.fields.dates.calendars import VisibleDate
     from newscrawl.fields.metadata.metadata import Metadata, StatedDate
     from newscrawl.fields.metadata.places import Label
     from newscrawl.items import Day

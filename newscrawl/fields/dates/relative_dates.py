@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dateutil.relativedelta import relativedelta
 
-from newscrawl.fields.dates.times_of_day import clock_after, clock_before
+from newscrawl.fields.dates.calendars import VisibleDate
+from newscrawl.fields.dates.times_of_day import with_time
 from newscrawl.fields.dates.vocabulary import PUNCTUATION, phrase
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterator, Sequence
-    from datetime import datetime, time, tzinfo
+    from datetime import datetime
 
     from newscrawl.fields.dates.vocabulary import Ago, Vocabulary
-    from newscrawl.items import Day
 
 _NUMBER = r"\d(?<![\d.,:/-]\d)\d{0,2}(?![\d:]|[.,/-]\d)"
 _ANY_NUMBER = lazy_regex(_NUMBER)
@@ -37,27 +37,17 @@ _LARGER_UNIT = lazy_regex(r"(?<!\d)(\d{1,3}) ([^\W\d]{1,12}),?(?: and)? $")
 _EXACT_UNITS = frozenset({"second", "minute", "hour"})
 
 
-class RelativeDate(NamedTuple):
-    """A day, the time and zone if known, and the span of its words in the text."""
-
-    day: Day
-    time: time | None
-    zone: tzinfo | None
-    start: int
-    end: int
-
-
 def relative_dates(
     text: str, folded: str, spoken: Collection[str], words: Vocabulary, now: datetime
-) -> list[RelativeDate]:
+) -> list[VisibleDate]:
     """Return the relative dates of *text*, resolved against *now*.
 
     *folded* is the folded text, *spoken* its :func:`spoken_words`.
     """
     any_number = not words.ago_before.keys().isdisjoint(spoken)
     numbers = list((_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded))
-    days: list[RelativeDate] = []
-    if has_relative_words(spoken, words):
+    days: list[VisibleDate] = []
+    if not words.relative_words.isdisjoint(spoken):
         matches = list(_WORD.finditer(folded))
         numbers += [word for word in matches if word[0] in words.ones]
         days += _named_days(matches, text, words, now)
@@ -71,14 +61,9 @@ def spoken_words(folded: str) -> list[str]:
     return _WORD.findall(folded)
 
 
-def has_relative_words(spoken: Collection[str], words: Vocabulary) -> bool:
-    """Return whether there is a word such as "yesterday", or "an" as in "an hour ago"."""
-    return not words.relative_words.isdisjoint(spoken)
-
-
 def _ago(
     number: re.Match[str], words: Vocabulary, now: datetime, *, any_number: bool
-) -> RelativeDate | None:
+) -> VisibleDate | None:
     """Return the date of a *number* and the phrases around it, if any.
 
     With *any_number*, a phrase may precede the number and nothing follow it.
@@ -104,13 +89,13 @@ def _ago(
     return None
 
 
-def _before(now: datetime, unit: str, count: int, start: int, end: int) -> RelativeDate:
+def _before(now: datetime, unit: str, count: int, start: int, end: int) -> VisibleDate:
     """Return the date *count* units before *now*, with its time unless the unit is longer."""
     moment = now - relativedelta(**{f"{unit}s": count})  # type: ignore[arg-type]
     if unit in _EXACT_UNITS:
         clock = moment.time().replace(microsecond=0)
-        return RelativeDate(moment.date(), clock, now.tzinfo, start, end)
-    return RelativeDate(moment.date(), None, None, start, end)
+        return VisibleDate(moment.date(), start, end, clock, now.tzinfo, "relative")
+    return VisibleDate(moment.date(), start, end, kind="relative")
 
 
 def _phrases(after: str, words: Vocabulary) -> list[Ago]:
@@ -131,7 +116,7 @@ def _is_word_end(text: str, end: int) -> bool:
 
 def _named_days(
     matches: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
-) -> Iterator[RelativeDate]:
+) -> Iterator[VisibleDate]:
     """Yield the dates of "yesterday" and the like; *matches* are the words of the text."""
     for index, match in enumerate(matches):
         if match[0] not in words.relative_words:
@@ -149,7 +134,7 @@ def _named_days(
 
 def _weekday(
     matches: Sequence[re.Match[str]], text: str, words: Vocabulary, now: datetime
-) -> RelativeDate | None:
+) -> VisibleDate | None:
     """Return the day of a weekday with one time, or of "last Monday", in a text of few words."""
     spoken = [word[0] for word in matches]
     both = map(" ".join, pairwise([*spoken, ""]))  # "thứ hai"
@@ -171,14 +156,8 @@ def _weekday(
 
 
 def _named_day(
-    found: RelativeDate, text: str, words: Vocabulary, *, folded: str, alone: bool
-) -> RelativeDate | None:
+    found: VisibleDate, text: str, words: Vocabulary, *, folded: str, alone: bool
+) -> VisibleDate | None:
     """Return *found* with the time next to its name; without a time, only if the name is *alone*."""
-    day, start, end = found.day, found.start, found.end
-    clock = clock_after(text, folded, end, words, day) or clock_before(
-        text, folded, (start, end), words, day
-    )
-    if clock and not found.time:
-        start, end = min(clock.start, start), max(clock.end, end)
-        return RelativeDate(day, clock.time, clock.zone, start, end)
-    return found if alone and not _DIGIT.search(folded) else None
+    timed = found if found.time else with_time(found, text, folded, words)
+    return timed if timed is not found or (alone and not _DIGIT.search(folded)) else None

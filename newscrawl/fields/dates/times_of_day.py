@@ -13,6 +13,7 @@ from newscrawl.patterns import lazy_regex
 if TYPE_CHECKING:
     import re
 
+    from newscrawl.fields.dates.calendars import VisibleDate
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
 
@@ -48,44 +49,45 @@ _ZONE_NAME = lazy_regex(r"[\s(]{0,2}([A-ZМСК]{1,5})\b")
 _MAX_BEFORE = 48
 
 
-class ClockTime(NamedTuple):
-    """A time of day and its span in the text."""
-
+class _ClockTime(NamedTuple):
     time: time
     zone: tzinfo | None
+    #: span in the text
     start: int
     end: int
 
 
-def clock_after(
-    text: str, folded: str, start: int, words: Vocabulary, day: Day
-) -> ClockTime | None:
-    """Return the time that follows *start* in *text* after at most three words."""
-    match = _AFTER.match(folded, start)
-    found = _read(match, text, words, day, before=match[1]) if match else None
-    if found and found.zone is None:  # "2026-05-11 HKT 21:06"
-        zone, _ = zone_after(text, folded, start, datetime.combine(day, found.time))
-        return found._replace(zone=zone)
-    return found
+def with_time(date: VisibleDate, text: str, folded: str, words: Vocabulary) -> VisibleDate:
+    """Return *date* with the time next to it, if any, at most three words away.
+
+    The zone may follow the date: "21:06 2026-05-11 HKT", "2026-05-11 HKT 21:06".
+    """
+    after = _AFTER.match(folded, date.end)
+    found = _read(after, text, words, date.day, before=after[1]) if after else None
+    found = found or _time_before(date, text, folded, words)
+    if found is None:
+        return date
+    zone, _ = zone_after(text, folded, date.end, datetime.combine(date.day, found.time))
+    start, end = min(found.start, date.start), max(found.end, date.end)
+    return date._replace(time=found.time, zone=found.zone or zone, start=start, end=end)
 
 
-def clock_before(
-    text: str, folded: str, span: tuple[int, int], words: Vocabulary, day: Day
-) -> ClockTime | None:
-    """Return the time that precedes the *span* of a date, after which its zone may be."""
-    end, after = span
-    for match in _BEFORE.finditer(folded, max(0, end - _MAX_BEFORE), end):
+def _time_before(date: VisibleDate, text: str, folded: str, words: Vocabulary) -> _ClockTime | None:
+    for match in _BEFORE.finditer(folded, max(0, date.start - _MAX_BEFORE), date.start):
         before = folded[max(0, match.start() - 6) : match.start()]
-        found = _read(match, text, words, day, before=before)
-        if found and found.end <= end and _GAP_BEFORE.fullmatch(folded, found.end, end):
-            zone, _ = zone_after(text, folded, after, datetime.combine(day, found.time))
-            return found._replace(zone=found.zone or zone)
+        found = _read(match, text, words, date.day, before=before)
+        if (
+            found
+            and found.end <= date.start
+            and _GAP_BEFORE.fullmatch(folded, found.end, date.start)
+        ):
+            return found
     return None
 
 
 def _read(
     match: re.Match[str], text: str, words: Vocabulary, day: Day, *, before: str
-) -> ClockTime | None:
+) -> _ClockTime | None:
     folded = match.string
     hour, minute, second = (int(match[part] or 0) for part in "hms")
     half, end = _day_period(folded, match.end(), words, before)
@@ -97,7 +99,7 @@ def _read(
         return None
     moment = time(hour, minute, second)
     zone, end = zone_after(text, folded, end, datetime.combine(day, moment))
-    return ClockTime(moment, zone, match.start("h"), end)
+    return _ClockTime(moment, zone, match.start("h"), end)
 
 
 def _day_period(folded: str, end: int, words: Vocabulary, before: str) -> tuple[str | None, int]:

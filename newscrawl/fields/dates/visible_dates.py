@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
-from newscrawl.fields.dates.calendars import full_year, make_day, persian_year
+from newscrawl.fields.dates.calendars import VisibleDate, full_year, make_day, persian_year
 from newscrawl.fields.dates.date_tokens import DateToken, may_hold_month, read_tokens
-from newscrawl.fields.dates.relative_dates import has_relative_words, relative_dates, spoken_words
-from newscrawl.fields.dates.times_of_day import clock_after, clock_before, zone_after
+from newscrawl.fields.dates.relative_dates import relative_dates, spoken_words
+from newscrawl.fields.dates.times_of_day import with_time, zone_after
 from newscrawl.fields.dates.vocabulary import base_language, fold, number_order, vocabulary
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterable, Iterator, Sequence
-    from datetime import time, tzinfo
 
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
@@ -81,29 +80,6 @@ _RANGE_AFTER = lazy_regex(rf"(?:{_TO}(?:\d\d?[./])?|-| - (?!\d+ [^\W\d])){_NO_CL
 _MAX_RANGE = 24
 
 
-class VisibleDate(NamedTuple):
-    """A date in a text."""
-
-    day: Day
-    time: time | None
-    #: zone of ``time`` if the text names it
-    zone: tzinfo | None
-    #: span in the text, including the time
-    start: int
-    end: int
-    text: str
-    kind: Literal["absolute", "relative"]
-    #: whether the order of day and month is guessed, as of "3/4/2024" on an English page
-    ambiguous: bool
-    #: if False, the year is the latest in which the day is not in the future
-    has_year: bool
-
-    @property
-    def value(self) -> Day | datetime:
-        """The day, or the instant if the text has a time."""
-        return datetime.combine(self.day, self.time, self.zone) if self.time else self.day
-
-
 def read_dates(
     text: str,
     *,
@@ -130,10 +106,11 @@ def read_dates(
     for date in sorted(single, key=lambda date: date.start) if len(single) > 1 else single:
         dates.append(_with_time(date, text, folded, words, dates[-1].end if dates else 0))
     dates += [
-        VisibleDate(*date[:5], text[date.start : date.end], "relative", False, True)  # noqa: FBT003
+        date
         for date in relative_dates(text, folded, spoken, words, now)
         if not any(other.start < date.end and date.start < other.end for other in dates)
     ]
+    dates = [date._replace(text=text[date.start : date.end]) for date in dates]
     return sorted(dates, key=lambda date: date.start) if len(dates) > 1 else dates
 
 
@@ -144,18 +121,10 @@ def any_may_hold_date(texts: Iterable[str], language: str | None) -> bool:
 
 
 def _may_hold_date(folded: str, spoken: Collection[str], words: Vocabulary) -> bool:
-    return _DIGIT.search(folded) is not None or has_relative_words(spoken, words)
+    return _DIGIT.search(folded) is not None or not words.relative_words.isdisjoint(spoken)
 
 
-class _FoundDate(NamedTuple):
-    day: Day
-    start: int
-    end: int
-    has_year: bool = True
-    ambiguous: bool = False
-
-
-def _without_overlaps(dates: list[_FoundDate]) -> list[_FoundDate]:
+def _without_overlaps(dates: list[VisibleDate]) -> list[VisibleDate]:
     """Drop dates that overlap others; dates with a year take precedence, then earlier ones."""
     if len(dates) < 2:
         return dates
@@ -169,7 +138,7 @@ def _without_overlaps(dates: list[_FoundDate]) -> list[_FoundDate]:
     return kept
 
 
-def _without_ranges(dates: list[_FoundDate], folded: str) -> list[_FoundDate]:
+def _without_ranges(dates: list[VisibleDate], folded: str) -> list[VisibleDate]:
     """Drop the first and the last day of a range."""
     ends = {
         date
@@ -181,7 +150,7 @@ def _without_ranges(dates: list[_FoundDate], folded: str) -> list[_FoundDate]:
     return [date for date in dates if date not in ends and not _is_range_end(date, folded)]
 
 
-def _is_range_end(date: _FoundDate, folded: str) -> bool:
+def _is_range_end(date: VisibleDate, folded: str) -> bool:
     if _RANGE_BEFORE.search(folded, max(0, date.start - _MAX_RANGE), date.start):
         return True
     after = _RANGE_AFTER_YEAR if date.has_year else _RANGE_AFTER
@@ -189,32 +158,24 @@ def _is_range_end(date: _FoundDate, folded: str) -> bool:
 
 
 def _with_time(
-    date: _FoundDate, text: str, folded: str, words: Vocabulary, earliest: int
+    date: VisibleDate, text: str, folded: str, words: Vocabulary, earliest: int
 ) -> VisibleDate:
     """Return *date* with its time, which does not start before *earliest*, the end of another date."""
-    clock_time = clock_after(text, folded, date.end, words, date.day) or clock_before(
-        text, folded, date[1:3], words, date.day
-    )
-    if clock_time and clock_time[2] < earliest:
-        clock_time = None
-    time, zone, start, end = clock_time or (None, None, date.start, date.end)
-    if clock_time and not date.has_year and (year := _YEAR_AFTER.match(folded, end)):
-        day = make_day(int(year[1]), date.day.month, date.day.day)
-        if day:
-            date = date._replace(day=day, has_year=True)
-            after, end = zone_after(
-                text, folded, year.end(), datetime.combine(day, clock_time.time)
-            )
-            zone = zone or after
-    start, end = min(start, date.start), max(end, date.end)
-    return VisibleDate(
-        date.day, time, zone, start, end, text[start:end], "absolute", date.ambiguous, date.has_year
-    )
+    timed = with_time(date, text, folded, words)
+    if not timed.time or timed.start < earliest:
+        return date
+    if date.has_year or not (year := _YEAR_AFTER.match(folded, timed.end)):
+        return timed
+    day = make_day(int(year[1]), date.day.month, date.day.day)
+    if day is None:
+        return timed
+    zone, end = zone_after(text, folded, year.end(), datetime.combine(day, timed.time))
+    return timed._replace(day=day, has_year=True, zone=timed.zone or zone, end=end)
 
 
 def _month_dates(
     tokens: Sequence[DateToken], folded: str, language: str | None, now: datetime
-) -> Iterator[_FoundDate]:
+) -> Iterator[VisibleDate]:
     context = _MonthContext(tokens, folded, now, is_buddhist=base_language(language) == "th")
     for index, token in enumerate(tokens):
         if token.kind in "mp" and (date := context.read(index)):
@@ -229,7 +190,7 @@ class _MonthContext(NamedTuple):
     now: datetime
     is_buddhist: bool
 
-    def read(self, index: int) -> _FoundDate | None:
+    def read(self, index: int) -> VisibleDate | None:
         """Return the date of a month: year month day, month day year, day month year, year day month."""
         month = self.tokens[index]
         left_index, right_index = self._number(index, -1, month), self._number(index, 1, month)
@@ -284,7 +245,7 @@ class _MonthContext(NamedTuple):
             return token.value
         return full_year(token.value, self.now, buddhist=self.is_buddhist)
 
-    def _date(self, month: DateToken, day: DateToken, year: DateToken | None) -> _FoundDate | None:
+    def _date(self, month: DateToken, day: DateToken, year: DateToken | None) -> VisibleDate | None:
         is_persian = month.kind == "p"
         if year is None:
             found = latest_day(month.value, day.value, self.now, persian=is_persian)
@@ -296,7 +257,7 @@ class _MonthContext(NamedTuple):
         parts = [part for part in (day, month, year) if part]
         end = max(part.end for part in parts)
         end += self.folded[end : end + 1] in _DAY_UNITS
-        return _FoundDate(found, min(part.start for part in parts), end, has_year=year is not None)
+        return VisibleDate(found, min(part.start for part in parts), end, has_year=year is not None)
 
 
 def _is_day(token: DateToken) -> bool:
@@ -321,22 +282,25 @@ def latest_day(month: int, day: int, now: datetime, *, persian: bool = False) ->
 
 def _numeric_dates(
     folded: str, language: str | None, region: str | None, now: datetime
-) -> list[_FoundDate]:
+) -> list[VisibleDate]:
     if _NUMERIC_SEPARATOR.search(folded) is None:
         return []
     order, certain = number_order(language, region)
     dates = [_numeric(m, order, certain=certain, now=now) for m in _NUMERIC.finditer(folded)]
-    dates += [_short(m, order, certain=certain, now=now) for m in _SHORT.finditer(folded)]
+    dates += [
+        _ordered(m, int(m[1]), int(m[3]), None, order, certain=certain, now=now)
+        for m in _SHORT.finditer(folded)
+    ]
     return list(filter(None, dates))
 
 
-def _era_dates(folded: str) -> Iterator[_FoundDate]:
+def _era_dates(folded: str) -> Iterator[VisibleDate]:
     for match in _ERA.finditer(folded) if "月" in folded else ():
         era, number, western, alone, month, day = match.groups()
         year = _han_number(number or western or alone) + _ERAS.get(era, 0)
         year += _ERAS["民國"] if year < 200 else 0
         if found := make_day(year, _han_number(month), _han_number(day)):
-            yield _FoundDate(found, *match.span())
+            yield VisibleDate(found, *match.span())
 
 
 def _han_number(text: str) -> int:
@@ -345,25 +309,13 @@ def _han_number(text: str) -> int:
     return int(tens or 1) * 10 + int(units or 0) if ten else int(tens)
 
 
-def _short(match: re.Match[str], order: str, *, certain: bool, now: datetime) -> _FoundDate | None:
-    """Return the date of a day and a month; the month comes first unless *order* is "DMY"."""
-    first, second = int(match[1]), int(match[3])
-    day_first = (order == "DMY" or match[2] == "." or first > 12) and second <= 12
-    day, month = (first, second) if day_first else (second, first)
-    found = latest_day(month, day, now)
-    if found is None:
-        return None
-    ambiguous = not certain and day <= 12 and day != month
-    return _FoundDate(found, match.start(), match.end(3), has_year=False, ambiguous=ambiguous)
-
-
 def _numeric(
     match: re.Match[str], order: str, *, certain: bool, now: datetime
-) -> _FoundDate | None:
+) -> VisibleDate | None:
     first, second, third = match.group(1, 3, 4)
     if len(first) == 4:
         day = make_day(int(first), int(second), int(third)) if len(third) <= 2 else None
-        return None if day is None else _FoundDate(day, *match.span())
+        return None if day is None else VisibleDate(day, *match.span())
     if len(first) == 3 or len(third) in {1, 3}:
         return None
     if len(third) == 2:
@@ -376,18 +328,29 @@ def _numeric(
     year = full_year(int(third), now) if len(third) == 2 else int(third)
     if year is None:
         return None
-    return _ordered(match, int(first), int(second), year, order, certain=certain)
+    return _ordered(match, int(first), int(second), year, order, certain=certain, now=now)
 
 
 def _ordered(
-    match: re.Match[str], first: int, second: int, year: int, order: str, *, certain: bool
-) -> _FoundDate | None:
-    """Return the date of *year* and two numbers; their values may decide which is the month."""
+    match: re.Match[str],
+    first: int,
+    second: int,
+    year: int | None,
+    order: str,
+    *,
+    certain: bool,
+    now: datetime,
+) -> VisibleDate | None:
+    """Return the date of two numbers and *year*; their values may decide which is the month."""
     # With dots between the numbers, the day always comes first.
-    certain = (certain and order != "YMD") or match[2] == "." or first == second
-    month_first = order == "MDY" and match[2] != "."
+    is_dotted = match[2] == "."
+    certain = (certain and (order != "YMD" or year is None)) or is_dotted or first == second
+    month_first = (order == "MDY" or (order == "YMD" and year is None)) and not is_dotted
     if first > 12 or second > 12:
         certain, month_first = True, second > 12
     day, month = (second, first) if month_first else (first, second)
-    found = make_day(year, month, day)
-    return None if found is None else _FoundDate(found, *match.span(), ambiguous=not certain)
+    found = latest_day(month, day, now) if year is None else make_day(year, month, day)
+    if found is None:
+        return None
+    start, end = match.start(), match.end(3 if year is None else 0)
+    return VisibleDate(found, start, end, ambiguous=not certain, has_year=year is not None)

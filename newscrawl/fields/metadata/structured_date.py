@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from dateutil import tz
 
-from newscrawl.fields.dates.calendars import make_day
-from newscrawl.fields.dates.visible_dates import VisibleDate, read_dates
+from newscrawl.fields.dates.calendars import VisibleDate, make_day
+from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
