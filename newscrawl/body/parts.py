@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
@@ -57,7 +58,9 @@ def is_data_table(document: Document, row: int) -> bool:
 
     Layout tables of old templates contain prose, other tables or one cell per row.
     """
-    if elements_in(document, row, "table"):
+    tables = document.rows_of("table")
+    nested = bisect_right(tables, row)  # no slice, as tables may be nested deeply
+    if nested < len(tables) and tables[nested] < document.end[row]:
         return False
     cells = (cell for tag in ("td", "th") for cell in elements_in(document, row, tag))
     in_row = Counter(document.parent[cell] for cell in cells if document.chars(cell))
