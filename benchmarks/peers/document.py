@@ -47,11 +47,11 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
 - **Words** are those of `newscrawl.text.words`: case and punctuation ignored, a character each in
   scripts without spaces.
 - **Body**: bag of words, mean over pages. *Given* is the share of pages with a body.
-- **Title**, of news: F1 of the words of all pages together, and the share of pages with the title of
+- **Title**: F1 of the words of all pages together, and the share of pages with the title of
   the label (a fuzzy ratio of at least {exact} of 100). *Nodes*: against the text of the page's nodes
   that the aligner of the training (`newscrawl.lab.corpora.labels`) finds for the label; *label*:
   against the label itself, which is not always the headline shown.
-- **Day**, of news: the share of pages whose day of publication is right, without and with labels that
+- **Day**: the share of pages whose day of publication is right, without and with labels that
   match nothing on the page. *Or modified*: also right if the label is the tool's day of last
   modification, since some labels hold that day.
 - **Authors**: *right* is the share of pages with exactly the labelled names, in any order, and no

@@ -42,6 +42,12 @@ class Group:
             name: results for name, results in self.results.items() if field in TOOLS[name].fields
         }
 
+    def has_label(self, field: Field) -> bool:
+        """Return whether *field* is labelled on a page."""
+        return any(
+            getattr(result.page, field) for found in self.results.values() for result in found
+        )
+
 
 def family_groups(results: Results) -> list[Group]:
     """Return the groups of each family of corpora, of its parts, and of all families."""
@@ -90,17 +96,19 @@ def _group(name: str, results: Results, pages: Sequence[LabelledPage]) -> Group:
 
 
 def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
-    """Yield the tables: bodies and costs of each family, titles and days of the news."""
+    """Yield the tables: bodies, titles and days of each family, and costs."""
     by_family = family_groups(results)
     news = news_groups(results)
+    names = {ALL, *(family.name for family in FAMILIES)}
+    shown = [group for group in by_family if group.name in names]
+    corpora = [*news, *(group for group in shown if group.name not in {ALL, FAMILIES[0].name})]
     if "body" in fields:
         yield overview_table(by_family)
-        names = {ALL, *(family.name for family in FAMILIES)}
-        yield from (body_table(group) for group in by_family if group.name in names)
+        yield from map(body_table, shown)
     if "title" in fields:
-        yield from map(title_table, news)
+        yield from (title_table(group) for group in corpora if group.has_label("title"))
     if "date" in fields:
-        yield from map(date_table, news)
+        yield from (date_table(group) for group in corpora if group.has_label("date"))
     yield from _metadata_tables(results, [name for name in METADATA_FIELDS if name in fields])
     yield from map(cost_table, (news[-1], by_family[-1]))
 

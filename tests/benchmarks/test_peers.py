@@ -100,7 +100,7 @@ def test_failures_are_counted_by_kind_and_worth_nothing():
 
 
 def test_tables_compare_all_tools_with_ours():
-    """titles and days on news only; tools that lack a field are not in its table"""
+    """bodies, titles and days of each family; tools that lack a field are not in its table"""
     worse = Output("Votes", "2026-03-01", body="The council")
     other = replace(PAGE, corpus="daniel", id="port")
     suspect = replace(PAGE, id="pier", body_suspect=True)
@@ -108,11 +108,16 @@ def test_tables_compare_all_tools_with_ours():
         name: [result(one, page) for page in (PAGE, suspect, other)]
         for name, one in {OURS: RIGHT, "trafilatura": worse, "justext": worse}.items()
     }
-    overview, news, daniel, whole, title, day, cost, whole_cost = tables.tables(
+    overview, news, daniel, whole, title, *others, cost, whole_cost = tables.tables(
         results, CORE_FIELDS
     )
+    assert [table.title.partition(":")[0] for table in (title, *others)] == [
+        f"{field}, {corpus}"
+        for field in ("Title", "Day of publication")
+        for corpus in ("news212", "daniel")
+    ]
     assert overview.columns == ("tool", "news", "news, without suspects", "daniel", ALL)
-    for table in (overview, news, daniel, whole, title, day, cost, whole_cost):
+    for table in (overview, news, daniel, whole, title, *others, cost, whole_cost):
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert [row[0] for row in title.rows] == [OURS, "trafilatura"]
     assert title.rows[1][-1] == "+1.000 [+1.000, +1.000]"

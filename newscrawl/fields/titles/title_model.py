@@ -23,9 +23,6 @@ TITLE_MODEL_FILE = "title.npz"
 MIN_PROBABILITY = 0.05
 """Minimum probability of the best candidate; below, a stated title takes precedence."""
 
-MIN_PROBABILITY_ALONE = 0.1
-"""The same if the page states no title."""
-
 MIN_PROBABILITY_SHARED = 0.2
 """The same if content and candidate have at least :data:`MIN_SHARE` of the stated title's words."""
 
@@ -138,9 +135,7 @@ def _whole(title: str, candidates: TitleCandidates) -> str:
 
 
 def _min_probability(stated: Headline | None, shown: AbstractSet[str]) -> float:
-    if stated is None:
-        return MIN_PROBABILITY_ALONE
-    found = words(stated.text)
+    found = words(stated.text) if stated else []
     shared = sum(word in shown for word in found)
     return MIN_PROBABILITY_SHARED if found and shared >= MIN_SHARE * len(found) else MIN_PROBABILITY
 
