@@ -117,7 +117,7 @@ def read_page(
         )
     }
     variants, written = TrackingVariants(learned), dict[str, list[str]]()
-    wanted, has_articles = kind == "index" or not index_only, False
+    wanted, number = kind == "index" or not index_only, 0
     has_period = options.get("since") or options.get("until")
     days_of = _teaser_days(document) if wanted and has_period else {}
     second: list[str] = []
@@ -127,7 +127,7 @@ def read_page(
             name = link_kind(target, text)
             span = archive_span(target) if has_period and name != "article" else None
             name = "section" if span else name
-            has_articles |= name == "article"
+            number += name == "article"
             days = (days_of[href] for href in written[target] if href in days_of)
             links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
             second += [target] if text == "2" else ()
@@ -137,10 +137,10 @@ def read_page(
                 variants.add(href, target, base)
         headlines = headlines if len(headlines) >= _MIN_HEADLINES else {}
         rest = (u for u in written if u not in headlines and not (has_period and archive_span(u)))
-        for target in _lists(document, base, rest, has_articles=has_articles):
+        for target in _lists(document, base, rest, number):
             links["section"].add(target)
     others: dict[str, str] = {}
-    if wanted and not has_articles:
+    if wanted and not number:
         others = headlines or _scripted_links(document.source, base, limit)
     for target, text in others.items():
         links["article"].add(target, link_text=text)
@@ -170,17 +170,20 @@ def _markup(data: bytes) -> bytes:
     return data
 
 
-def _lists(
-    document: Document, base: str, links: Iterable[str], *, has_articles: bool
-) -> Iterator[str]:
-    """Yield the addresses of frames; of a page without articles, those of all that may list some."""
-    for tag, name in _SOURCES[:1] if has_articles else _SOURCES:
+def _lists(document: Document, base: str, links: Iterable[str], articles: int) -> Iterator[str]:
+    """Yield the addresses of frames, and of *links* that may list articles.
+
+    *articles*: links of the page to articles; archive pages are yielded if these are few, all
+    others, also those in attributes, only without any.
+    """
+    for tag, name in _SOURCES[:1] if articles else _SOURCES:
         for row in document.rows_of(tag):
             address = document.element(row).get(name, "")
             if (tag != "option" or "/" in address) and (target := absolute_url(address, base)):
                 yield target
-    if not has_articles:
-        yield from (link for link in links if archive_span(link) or may_list_articles(link, base))
+    for link in links if articles < _MIN_HEADLINES else ():
+        if archive_span(link) or (not articles and may_list_articles(link, base)):
+            yield link
 
 
 def _base_url(document: Document, url: str) -> str:

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from newscrawl.crawl.discovery.link_classifier import date_in_url, may_be_article
 from newscrawl.crawl.discovery.listing_entries import date_timestamp
 from newscrawl.crawl.discovery.paging import ListingPages, SitemapSeries
-from newscrawl.crawl.discovery.period import ANY_TIME, Period
+from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
 from newscrawl.crawl.discovery.target import (
     Budgets,
     KnownSource,
@@ -351,7 +351,7 @@ class SitePlan:
     def add_section(self, entry: dict[str, Any], depth: int) -> None:
         """Add a section page that a page links to, or an archive page of the period."""
         timestamp = entry.get("timestamp") if self.period.until is not None else None
-        if timestamp is not None:
+        if timestamp is not None or archive_span(entry["url"]):
             depth = min(depth, self.budgets.depth)
         if depth > self.budgets.depth:
             return

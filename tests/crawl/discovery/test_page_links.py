@@ -223,6 +223,16 @@ def test_follows_archive_pages_of_a_period(path: str):
     assert section["timestamp"] <= 1_711_929_600
 
 
+@pytest.mark.parametrize(("articles", "followed"), [(2, True), (3, False)])
+def test_follows_archive_pages_of_a_page_with_hardly_an_article(articles: int, *, followed: bool):
+    links = "".join(
+        f'<a href="/2026/05/11/storm-damages-the-bridge-{n}.html">Storm damages the bridge {n}</a>'
+        for n in range(articles)
+    )
+    page = read(f'{links}<a href="/archive/2026/05/">May</a>')
+    assert ("https://www.news.example/archive/2026/05/" in urls(page["sections"])) == followed
+
+
 def test_reads_the_days_of_teasers_for_a_period():
     def teaser(day: str, slug: str) -> str:
         link = (
