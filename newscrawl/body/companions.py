@@ -263,15 +263,17 @@ def _section_labels(document: Document, blocks: Blocks, accepted: AbstractSet[in
 
 
 def _is_heading_of(document: Document, blocks: Blocks, place: int) -> bool:
-    """Return whether a block is a plain heading in the container of the next block, such as an item."""
+    """Return whether a block is a plain heading in the container of the next block, or its label in an item."""
     row, following = blocks.owner[place], blocks.owner[place + 1]
-    is_item = document.tag[row] in _ITEMS
-    container = row if is_item else document.parent[row]
-    return (
-        container <= following < document.end[container]
-        and document.tag[following] not in _HEADINGS
-        and (_is_strong(document, blocks, place) if is_item else _is_plain_heading(document, row))
-    )
+    item = _item(document, row)
+    is_item = document.tag[item] in _ITEMS
+    container = item if is_item else document.parent[row]
+    if document.tag[following] in _HEADINGS or not container <= following < document.end[container]:
+        return False
+    text = blocks.text(document, place)
+    is_label = is_item and len(text) <= _MAX_SECTION_LABEL and ending(text) != SENTENCE
+    is_label = is_label and _NEVER_PLAIN.isdisjoint(document.tag[item:row])  # a caption
+    return _is_plain_heading(document, row) or (is_label and not document.link_chars(row))
 
 
 def _is_strong(document: Document, blocks: Blocks, place: int) -> bool:
@@ -345,7 +347,10 @@ def _add_last(
         while place < len(blocks) and blocks.rows[place][0] < stop:
             inside.append(place)
             place += 1
-        are_headings = [_is_plain_heading(document, blocks.owner[other]) for other in inside]
+        are_headings = [
+            _is_plain_heading(document, blocks.owner[other]) or _is_strong(document, blocks, other)
+            for other in inside
+        ]
         titled = next((n for n, heading in enumerate(are_headings) if not heading), 0)
         if container == home or not _is_last_part(
             document, blocks, container, inside[titled:], is_headed=bool(headings or titled)

@@ -30,8 +30,12 @@ _FOLLOW = re.compile(
     r"\b(?:follow|join) us\b|\b(?:find|like) us on\b|\b(?:subscribe to|follow|join) our\b|folgen sie (?:uns|unser)|folgt? uns|folge uns|abonnieren sie|suivez|abonnez"
     r"|en vous abonnant|rejoignez|s[ií]gue(?:nos|-nos)|síganos|suscríb|únete a|siga-nos|acompanhe|inscreva-se|seguici|iscriviti|volg ons|obserwuj(?:cie)? nas|dołącz do"
     r"|polub(?:cie)? nas|följ oss|følg oss|подписывайтесь|подпишитесь|підписуйтес|читайте нас|takip edin|abone ol|تابعونا|تابعوا|اشتركوا? في|עקבו אחרינו|הצטרפו ל(?:ערוץ|קבוצ)"
-    r"|फॉलो करें|हमसे जुड़|フォローし|友だち追加|구독하|팔로우하|[关關][注註](?:我[们們]|官方|公众号|公眾號)|theo dõi (?:chúng tôi|kênh|báo)|ikuti kami|ติดตาม(?:เรา|ข่าว|ได้)|ακολουθήστε"
+    r"|फॉलो करें|हमसे जुड़|フォロー(?:し|をお願い)|友だち追加|구독하|팔로우하|[关關][注註](?:我[们們]|官方|公众号|公眾號)|theo dõi (?:chúng tôi|kênh|báo)|ikuti kami|ติดตาม(?:เรา|ข่าว|ได้)|ακολουθήστε"
     r"|sledujte|urmăriți|urmărește-ne|kövess",
+    re.IGNORECASE,
+)
+_PROFILE = re.compile(
+    r"https?://(?:[a-z]+\.)?(?:facebook|instagram|twitter|x|t|whatsapp|youtube|tiktok|linkedin|threads|bsky|vk|zalo|pinterest|telegram)\.[a-z]+/",
     re.IGNORECASE,
 )
 _MAX_SIGN_OFF = 300
@@ -49,11 +53,12 @@ def without_notices(
     """Return *places* without notices, sign-offs, labels, and references to other pages of *url*."""
     accepted = set(places)
     while len(accepted) > _MIN_BEFORE_NOTICE:
-        text = blocks.text(document, max(accepted))
+        last = max(accepted)
+        text = blocks.text(document, last)
         is_claim = len(text) <= _MAX_CLAIM and _CLAIM.search(text)
-        if not is_claim and not _is_sign_off(text):
+        if not is_claim and not _is_sign_off(document, blocks, last, url):
             break
-        accepted.discard(max(accepted))
+        accepted.discard(last)
     for place in places[1:]:
         if _is_reference(document, blocks, place, url):
             accepted.discard(place)
@@ -61,9 +66,18 @@ def without_notices(
     return sorted(accepted)
 
 
-def _is_sign_off(text: str) -> bool:
-    """Return whether a text asks readers to follow the site on a social network."""
-    return bool(len(text) <= _MAX_SIGN_OFF and _NETWORK.search(text) and _FOLLOW.search(text))
+def _is_sign_off(document: Document, blocks: Blocks, place: int, url: str | None) -> bool:
+    """Return whether a block asks readers to follow the site, or only links to it, on social networks."""
+    text, rows = blocks.text(document, place), blocks.rows[place]
+    if len(text) > _MAX_SIGN_OFF:
+        return False
+    links = [link for row in rows if (link := _address(document, row))]
+    site = _HOST.match(url or "")
+    name = max(((site and site[1]) or "").split("."), key=len)
+    are_of_site = len(name) > 3 and any(name in link.lower() for link in links)
+    return (are_of_site and all(map(_PROFILE.match, links))) or bool(
+        _NETWORK.search(text) and _FOLLOW.search(text)
+    )
 
 
 def _is_reference(document: Document, blocks: Blocks, place: int, url: str | None) -> bool:
@@ -80,25 +94,28 @@ def _is_reference(document: Document, blocks: Blocks, place: int, url: str | Non
         chars >= _MIN_HEADLINE * len(linked)
         and size - chars <= _MAX_LABEL
         and any(map(str.isalpha, label))
-        and not (is_sentence and label[-1].isalnum())
+        and not (is_sentence and label[-1].isalnum() and not label.isupper())
         and all(_links_to_site(document, row, url) for row in linked)
     )
 
 
 def _links_to_site(document: Document, row: int, url: str | None) -> bool:
     """Return whether the link around *row* is relative, or to the host of *url*."""
-    addresses = document.attributes["href"]
-    link = next((addresses[above] for above in document.ancestors(row) if above in addresses), "#")
-    host, site = _HOST.match(link), _HOST.match(url or "")
+    host, site = _HOST.match(_address(document, row) or "#"), _HOST.match(url or "")
     return host is not None and (host[1] is None or (site is not None and host[1] == site[1]))
+
+
+def _address(document: Document, row: int) -> str | None:
+    addresses = document.attributes["href"]
+    return next((addresses[above] for above in document.ancestors(row) if above in addresses), None)
 
 
 def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
     """Remove labels of lists and links that are left out."""
     for place in sorted(accepted):
         if (
-            document.text[blocks.rows[place][-1]].endswith(_COLONS)
-            and len(blocks.text(document, place)) <= _MAX_LABEL
+            len(text := blocks.text(document, place)) <= _MAX_LABEL
+            and (text.endswith(_COLONS) or all(it.isupper() or it == " " for it in text))
             and place + 1 < len(blocks)
             and _is_left_out(document, blocks, place + 1, accepted)
         ):
