@@ -72,7 +72,7 @@ METADATA_TAGS = {
     "meta": ("", ()),
     "title": ("", ()),
     "base": ("href", ("",)),
-    "time": ("datetime", ("",)),
+    **dict.fromkeys(("time", "relative-time"), ("datetime", ("",))),
     "abbr": ("class", ("publish", "updat", "date", "time")),
     "link": ("rel", ("canonical", "alternate", "next")),
     "script": ("type", ("json",)),

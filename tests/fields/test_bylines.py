@@ -79,6 +79,7 @@ def test_authors_of_teasers_and_labels_in_metadata():
     "text",
     [
         "<p>Riverton News</p>",
+        "<li><a href=/about/staff/all.aspx>Staff Bios</a></li>",
         "<p><a href=/team/contact>Ada Meyer</a></p>",
         "<figure><figcaption>By Ada Meyer</figcaption></figure>",
         "<p>By then the bridge was closed.</p>",

@@ -193,14 +193,15 @@ def test_modified_never_becomes_published():
     }
 
 
-def test_reads_microdata_and_time_elements():
+@pytest.mark.parametrize("tag", ["time", "relative-time"])
+def test_reads_microdata_and_time_elements(tag: str):
     found = read(
         "",
-        """<article itemscope itemtype="https://schema.org/NewsArticle">
+        f"""<article itemscope itemtype="https://schema.org/NewsArticle">
         <h1 itemprop="headline">Bridge <i>reopens</i></h1>
         <span itemprop="author" itemscope><a href=/ada><b itemprop="name">Ada Meyer</b></a></span>
         <span itemprop="datePublished" content="2024-05-04">Saturday</span>
-        <time datetime="2024-05-04T10:00">10 am</time></article>""",
+        <{tag} datetime="2024-05-04T10:00">10 am</{tag}></article>""",
     )
     assert found.titles == [("Bridge reopens", "microdata")]
     assert [(day.source, day.value.isoformat()) for day in found.published] == [

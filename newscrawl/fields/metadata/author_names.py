@@ -111,7 +111,7 @@ _NOBODY = lazy_regex(
     r"|reporter|correspondent|contributor|editor|writer|test|website|array|object object|true|false|null|none|undefined"
     r"|n/a|updated|posted|published|by|von|par|por|share|print|comments|follow|subscribe|search|menu|login|home|news"
     r"|sponsored|e-?mail|related|articles?|stor(?:y|ies)|press|tools|top|text|links|services?|school|university"
-    r"|daily|united|international|add|no|read|view|increase)[\s_-]?\d{0,6}",
+    r"|daily|united|international|add|no|read|view|increase|bios?)[\s_-]?\d{0,6}",
     re.IGNORECASE,
 )
 _LABEL = lazy_regex(

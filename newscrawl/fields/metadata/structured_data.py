@@ -123,7 +123,10 @@ class StructuredData:
                 self.canonical.append(element.get("href"))
             case "script" if "ld+json" in element.get("type").lower():
                 self.json_ld.extend(parse_json_ld(element.script))
-            case "time" | "abbr" if instant_of(element) and len(self.times) < _MAX_ITEMS:
+            # "relative-time": the element of GitHub's library.
+            case "time" | "relative-time" | "abbr" if (
+                instant_of(element) and len(self.times) < _MAX_ITEMS
+            ):
                 self.times.append(element)
             case "a":
                 relations = element.get("rel").lower().split()
