@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _UNITS = {"年": "y", "년": "y", "月": "m", "월": "m", "日": "d", "号": "d", "號": "d", "일": "d"}
 _TOKEN = re.compile(
-    rf"(?P<number>\d+)|(?P<unit>[年月日号號]|(?<=\d)[년월일])"
+    rf"(?P<other>\d++(?=:\d)|(?<=\d:)\d+|\d{{5,}})|(?P<number>\d+)|(?P<unit>[年月日号號]|(?<=\d)[년월일])"
     rf"|(?P<word>[^\s\d#{PUNCTUATION}年月日号號]+)|(?P<mark>\S)"
 )
 # Word characters that end a token.
@@ -76,9 +76,6 @@ def _read_number(
 ) -> int:
     """Append the number at *index* and return how many matches it consumes."""
     start, end = matches[index].span()
-    if end - start > 4 or _is_time_part(folded, start, end):
-        tokens.append(DateToken("x", 0, start, end))
-        return 1
     value = int(matches[index][0])
     unit = matches[index + 1] if index + 1 < len(matches) else None
     kind = _UNITS.get(unit[0]) if unit else None
@@ -91,13 +88,6 @@ def _read_number(
         return 1 + sum(match.start() < name.end() for match in matches[index + 1 : index + 4])
     tokens.append(DateToken("n", value, start, end))
     return 1
-
-
-def _is_time_part(folded: str, start: int, end: int) -> bool:
-    """Return whether a colon joins the number to another, as in "10:30"."""
-    if folded[end : end + 1] == ":" and folded[end + 1 : end + 2].isdecimal():
-        return True
-    return start >= 2 and folded[start - 1] == ":" and folded[start - 2].isdigit()
 
 
 def _read_word(

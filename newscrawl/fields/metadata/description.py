@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-DESCRIPTION_META = (
+_DESCRIPTION_META = (
     "og:description", "description", "twitter:description", "sailthru.description",
     "dc.description", "dcterms.description", "dcterms.abstract",
 )  # fmt: skip
@@ -46,7 +46,7 @@ def stated_descriptions(data: StructuredData) -> list[StatedText]:
     refused = {clean_text(text) for site in sites for text in stated_texts(site.get("description"))}
     in_json_ld = stated_texts(data.article.get("description"))
     stated = [
-        *data.meta_texts(DESCRIPTION_META),
+        *data.meta_texts(_DESCRIPTION_META),
         *(StatedText(clean_text(text), "json-ld") for text in in_json_ld),
         *(StatedText(data.item_text(item), "microdata") for item in data.items("description")),
     ]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
-IMAGE_META = (
+_IMAGE_META = (
     "og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src",
     "parsely-image-url", "sailthru.image.full", "thumbnailurl", "thumbnail", "image",
 )  # fmt: skip
@@ -61,7 +61,7 @@ def _statements(data: StructuredData) -> Iterator[tuple[str, str, JsonObject]]:
             node = _resolved(image, data.nodes) if isinstance(image, dict) else {"url": image}
             for address in _addresses(node):
                 yield address, "json-ld", node
-    for name in IMAGE_META:
+    for name in _IMAGE_META:
         for address in data.meta.get(name, ())[:MAX_VALUES]:
             yield address, f"meta:{name}", {}
     for item in data.items("image"):

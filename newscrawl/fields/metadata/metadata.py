@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlsplit
 
 from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
@@ -28,6 +27,7 @@ from newscrawl.fields.metadata.main_image import main_image
 from newscrawl.fields.metadata.places import place_of
 from newscrawl.fields.metadata.sections import (
     breadcrumbs,
+    is_home_page,
     is_host,
     section,
     site_name,
@@ -284,7 +284,7 @@ class _Reader(StructuredData):
         for source, address in chain(links, metas):
             absolute = self.absolute(address)
             # A link from an article to the home page is an error of the site.
-            if absolute and (absolute == url or not _is_wrong_home_page(absolute, url)):
+            if absolute and (not url or is_home_page(url) or not is_home_page(absolute)):
                 return absolute, source
         return None
 
@@ -395,15 +395,6 @@ def _is_modified(document: Document, time: Statement) -> bool:
     parent = document.attributes["class"].get(document.parent[time.row])
     marks = f"{time.get('class')} {time.get('itemprop')} {time.get('id')} {parent or ''}"
     return is_modified_mark(marks)
-
-
-def _is_wrong_home_page(address: str, url: str | None) -> bool:
-    return bool(url) and _is_home_page(address) and not _is_home_page(url or "")
-
-
-def _is_home_page(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.path in {"", "/"} and not parts.query
 
 
 @lru_cache(maxsize=256)

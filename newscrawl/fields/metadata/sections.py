@@ -22,19 +22,19 @@ from newscrawl.patterns import lazy_regex
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
 
-SECTION_META = (
-    "article:section", "og:article:section", "og:section", "parsely-section", "articlesection",
-    "prism.section", "section", "sailthru.section",
+_SECTION_META = (
+    "og:article:section", "og:section", "parsely-section", "articlesection", "prism.section",
+    "section", "sailthru.section",
 )  # fmt: skip
-TAG_META = (
+_TAG_META = (
     "article:tag", "og:article:tag", "article.tag", "news_keywords", "keywords", "parsely-tags",
     "sailthru.tags",
 )  # fmt: skip
-SITE_META = ("og:site_name", "application-name", "dc.publisher", "dcterms.publisher")
+_SITE_META = ("application-name", "dc.publisher", "dcterms.publisher")
 
 # Between the name of a site and its slogan, or the title of a page and the site.
 _PARTS = lazy_regex(r"\s+[|·•:»–—-]+\s+|:\s+")
@@ -98,7 +98,7 @@ def site_name(data: StructuredData, url: str | None) -> StatedText | None:
 
     Without a statement, the part of the page title that names the host.
     """
-    host = _letters(urlsplit(url or "").hostname or "")
+    host = _host_letters(url)
     for stated in _site_names(data):
         if stated.text and "://" not in stated.text:
             name = _part_of_host(stated.text, host) or stated.text
@@ -109,17 +109,15 @@ def site_name(data: StructuredData, url: str | None) -> StatedText | None:
 
 
 def _site_names(data: StructuredData) -> Iterator[StatedText]:
-    yield from data.meta_texts(SITE_META[:1])
-    for name in data.json_ld_names(data.article.get("publisher")):
-        yield StatedText(name, "json-ld")
-    for name in data.json_ld_names(data.nodes_of("WebSite")):
-        yield StatedText(name, "json-ld")
-    yield from data.meta_texts(SITE_META[1:])
+    yield from data.meta_texts(["og:site_name"])
+    for value in (data.article.get("publisher"), data.nodes_of("WebSite")):
+        yield from (StatedText(name, "json-ld") for name in data.json_ld_names(value))
+    yield from data.meta_texts(_SITE_META)
 
 
 def is_host(name: str, url: str | None) -> bool:
     """Return whether the host of *url* contains *name*: "Port News" of ``port-news.example``."""
-    return _part_of_host(name, _letters(urlsplit(url or "").hostname or "")) == name
+    return _part_of_host(name, _host_letters(url)) == name
 
 
 def _part_of_host(text: str, host: str) -> str | None:
@@ -127,6 +125,16 @@ def _part_of_host(text: str, host: str) -> str | None:
     parts = _PARTS.split(text)
     named = (part for part in reversed(parts) if len(_letters(part)) > 2 and _letters(part) in host)
     return next(named, None)
+
+
+def is_home_page(url: str) -> bool:
+    """Return whether *url* has neither a path nor parameters."""
+    parts = urlsplit(url)
+    return parts.path in {"", "/"} and not parts.query
+
+
+def _host_letters(url: str | None) -> str:
+    return _letters(urlsplit(url or "").hostname or "")
 
 
 def _letters(text: str) -> str:
@@ -176,13 +184,11 @@ def section(
     data: StructuredData, trail: Sequence[Breadcrumb], url: str | None
 ) -> StatedText | None:
     """Return the section of the site; the outermost of the breadcrumbs *trail*."""
+    names = data.json_ld_names(data.article.get("articleSection"))
     stated = [
-        *data.meta_texts(SECTION_META[:1]),
-        *(
-            StatedText(name, "json-ld")
-            for name in data.json_ld_names(data.article.get("articleSection"))
-        ),
-        *data.meta_texts(SECTION_META[1:]),
+        *data.meta_texts(["article:section"]),
+        *(StatedText(name, "json-ld") for name in names),
+        *data.meta_texts(_SECTION_META),
         *(StatedText(data.item_text(item), "microdata") for item in data.items("articlesection")),
         *(StatedText(crumb.name, "breadcrumbs") for crumb in _below_home(trail, url)),
         *(StatedText(data.item_text(link), "rel") for link in data.links.get("category", ())[:1]),
@@ -199,19 +205,33 @@ def _separated_trail(data: StructuredData) -> Iterator[Breadcrumb]:
     for mark in rows_between(document.shown_rows, 0, headline):
         if document.text[mark].strip() not in _TRAIL_MARKS:
             continue
-        home = next(iter(links[: bisect_left(links, mark)][-1:]), 0)
-        shown = rows_between(document.shown_rows, home, document.end[document.parent[home]])
-        after = next((row for row in shown if row >= document.end[home]), None)
-        address = _absolute(data, address_of(home)) if after == mark else None
-        if address and urlsplit(address).path in {"", "/"}:
-            for row in shown:
-                above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
-                link = next((it for it in above if document.tag[it] == "a"), None)
-                if link is not None:
-                    yield Breadcrumb(document.text[row], _absolute(data, address_of(link)))
-                elif document.text[row].strip() not in _TRAIL_MARKS:
-                    return
+        for home in links[: bisect_left(links, mark)][-1:]:
+            end = document.end[document.parent[home]]
+            shown = rows_between(document.shown_rows, document.end[home], end)
+            address = _absolute(data, address_of(home)) if mark in shown[:1] else None
+            if address and is_home_page(address):
+                for link in (home, *_linked_run(document, shown, _TRAIL_MARKS.__contains__)):
+                    if name := document.shown_text(link):
+                        yield Breadcrumb(name, _absolute(data, address_of(link)))
+                return
+
+
+def _linked_run(
+    document: Document, rows: Iterable[int], is_mark: Callable[[str], bool]
+) -> Iterator[int]:
+    """Yield the links of the text nodes *rows*, until one that is neither a link nor a mark."""
+    last = -1
+    for row in rows:
+        above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
+        link = next((it for it in above if document.tag[it] == "a"), None)
+        if link is None and not is_mark(document.text[row].strip()):
             return
+        if link is not None and link != last:
+            yield (last := link)
+
+
+def _is_mark(text: str) -> bool:
+    return not any(map(str.isalnum, text))
 
 
 def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:
@@ -223,7 +243,7 @@ def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:
 
 
 def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
-    for name in TAG_META:
+    for name in _TAG_META:
         if name == "keywords":
             yield "json-ld", data.json_ld_names(data.article.get("keywords"))
             yield "microdata", [data.item_text(item) for item in data.items("keywords")]
@@ -287,20 +307,11 @@ def _links_from(document: Document, link: int, start: int) -> list[str]:
     Only marks are between them.
     """
     inside = next(it for it in document.ancestors(link) if it <= start)
-    found: list[int] = []
-    for row in rows_between(document.shown_rows, start + 1, document.end[inside]):
-        above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
-        around = next((it for it in above if document.tag[it] == "a"), None)
-        if around is None and any(map(str.isalnum, document.text[row])):
-            break
-        if around is not None and around not in found:
-            found.append(around)
-    texts = [document.shown_text(it) for it in found]
+    rows = rows_between(document.shown_rows, start + 1, document.end[inside])
+    texts = [document.shown_text(it) for it in _linked_run(document, rows, _is_mark)]
     # The links to the stories before and after have longer texts.
-    is_list = len(found) <= _MAX_SHOWN_TAGS and all(
-        len(words(it)) <= _MAX_TAG_WORDS for it in texts
-    )
-    return texts if is_list else []
+    is_list = all(len(words(text)) <= _MAX_TAG_WORDS for text in texts)
+    return texts if is_list and len(texts) <= _MAX_SHOWN_TAGS else []
 
 
 def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | None]]:
@@ -350,8 +361,8 @@ def _below_home(trail: Sequence[Breadcrumb], url: str | None) -> Sequence[Breadc
     """Return *trail* without the home page, which is named after the host or has no path."""
     if not trail:
         return ()
-    first, host = trail[0], _letters(urlsplit(url or "").hostname or "")
-    is_home = first.url is not None and urlsplit(first.url).path in {"", "/"}
+    first, host = trail[0], _host_letters(url)
+    is_home = first.url is not None and is_home_page(first.url)
     named_so = len(trail) > 1 and _letters(first.name) in host
     return trail[1:] if is_home or named_so else trail
 
