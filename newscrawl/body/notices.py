@@ -142,10 +142,11 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     if len(set(sizes)) == len(sizes):  # the common case
         return places
     containers: dict[str, str] = {}
+    names: dict[int, str] = {}
     kept = []
     for place, size in zip(places, sizes, strict=True):
         if size >= MIN_LONG:
-            container = _container_name(document, blocks.owner[place])
+            container = _container_name(document, blocks.owner[place], names)
             first = containers.setdefault(blocks.text(document, place), container)
             if container != first:
                 continue
@@ -153,11 +154,14 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     return kept
 
 
-def _container_name(document: Document, row: int) -> str:
-    """Return class and id of the closest ancestor that has one."""
+def _container_name(document: Document, row: int, known: dict[int, str]) -> str:
+    """Return class and id of the closest ancestor that has one; *known*: those of rows."""
     classes, ids = document.attributes["class"], document.attributes["id"]
-    above = document.ancestors(row)
-    names = (
-        f"{classes.get(it, '')}#{ids.get(it, '')}" for it in above if it in classes or it in ids
-    )
-    return next(names, "")
+    passed, name = [], ""
+    for above in document.ancestors(row):
+        name = known.get(above, f"{classes.get(above, '')}#{ids.get(above, '')}")
+        passed.append(above)
+        if above in known or name != "#":
+            break
+    known.update(dict.fromkeys(passed, name))
+    return name

@@ -213,7 +213,7 @@ class _DataReader:
 
     def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
         """Yield texts that agree with the page, with their agreement, without the headline."""
-        seen: set[int] = set()
+        seen: dict[int, Any] = {}  # with the values, whose ids must not be used again
         texts = 0
         pending: list[tuple[Any, tuple[dict[str, Any], ...]]] = []
         remaining = iter(values)
@@ -227,7 +227,7 @@ class _DataReader:
             if isinstance(value, (dict, list)):
                 if id(value) in seen:
                     continue
-                seen.add(id(value))
+                seen[id(value)] = value
             inside = (value, *parents)[:_PARENTS] if isinstance(value, dict) else parents
             parts = self._parts(value)
             pending += [(part, inside) for part in parts]

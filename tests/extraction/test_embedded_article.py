@@ -225,6 +225,15 @@ def test_extracts_an_article_that_is_not_shown(shape: str):
     assert extract(html).body.split("\n\n") == list(STORY)
 
 
+def test_extracts_an_article_after_many_other_data():
+    """Values are read one by one: a new one may have the address of one that is gone."""
+    others = [{"seo": {"title": TITLE, "padding": "-" * 400, "number": n}} for n in range(40)]
+    data = [*others, {"story": {"title": TITLE, "text": "\n\n".join(STORY)}}]
+    html = f"<title>{TITLE} | Gazette</title><div id=app>Loading</div>"
+    html += "".join(map(json_script, data))
+    assert extract(html).body == "\n\n".join(STORY)
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -213,7 +213,10 @@ class StructuredData:
         """Yield the first statements in the subtree of *item*."""
         statements, end = self.document.statements, self.document.end[item.row]
         start = bisect_left(statements, item) + 1
-        return (part for part in statements[start : start + _MAX_INSIDE] if part.row < end)
+        for place in range(start, min(start + _MAX_INSIDE, len(statements))):
+            if statements[place].row >= end:
+                return
+            yield statements[place]
 
     def text_of(self, element: Statement) -> str:
         """Return the text of an element with white space collapsed; a long text is truncated."""
