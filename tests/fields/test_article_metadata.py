@@ -354,6 +354,16 @@ def test_microdata_belongs_to_its_item():
     assert found.image == Image("https://www.riverton-post.example/a.jpg")
 
 
+def test_microdata_without_text_describes_the_page():
+    scope = (
+        "<div itemscope itemtype='https://schema.org/NewsArticle'><span itemprop=author itemscope>"
+        "<meta itemprop=name content='Ada Meyer'></span></div>"
+    )
+    text = f"<p>{PARAGRAPHS[0]}</p>"
+    assert read(body=text + scope).authors == ["Ada Meyer"]
+    assert read(body=text + scope * 2).authors == []  # of other pages
+
+
 def test_detects_the_language_of_a_page_that_declares_none():
     pytest.importorskip("py3langid")
     detected, declared = article(lang=""), article(lang="fr")

@@ -110,6 +110,8 @@ def test_stated_authors_precede_bylines():
         "<li><b>Autorin/Autor</b> Ada Meyer</li>",
         "<div class=author-box><h4>Ada Meyer</h4><p>covers the town hall.</p></div>",
         "<h3>About the author</h3><p><a href=/author/ada>Ada Meyer</a> covers the town hall.</p>",
+        "<div><h3>Über die Autorin</h3><h4>Ada Meyer</h4><p>schreibt über die Stadt.</p></div>",
+        "<p><b>À propos de l’auteur :</b> <i>Ada Meyer</i></p>",
     ],
 )
 def test_reads_a_byline_or_an_author_box_at_the_end_of_a_long_story(end: str):
@@ -118,6 +120,11 @@ def test_reads_a_byline_or_an_author_box_at_the_end_of_a_long_story(end: str):
         f"{end}</article><aside><a href=/author/max>Max Muster</a></aside></body>"
     )
     assert extract(page, URL).authors == ["Ada Meyer"]
+
+
+def test_reads_a_name_with_an_agency_below_the_title():
+    assert authors("<p>Ada Meyer, Associated Press</p>")[0] == ["Ada Meyer"]
+    assert authors("<p>Ada Meyer, Zugspitze</p>")[0] == []
 
 
 def test_the_site_is_the_author_if_there_is_no_other():

@@ -15,13 +15,14 @@ _BYLINE = (
     r"(?:(?:view all |all |an? |(?:this )?(?:article|story|post) (?:was )?)?(?:written|submitted|posted|published|reported|reporting|words|text|story"
     r"|articles?|created|updated|contributed|compiled|guest post|analysis|column|commentary|essay|interview|opinion|review"
     r"|(?:posted|published) on .{5,40})\s+|(?:view )?all posts\s+)?by(?:\s+|:\s*)"
-    # nouns before a colon
-    r"|(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}(?:\(s\)|[/*:]in|/autor)?|protokoll|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
-    r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författare|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
+    # nouns before a colon, also "About the author"
+    r"|(?:about (?:the |our )?|über (?:die |den |das )?|à propos de l['’]|sobre (?:el |la |o |a )?|over de |o |sull['’]|om |об? )?"
+    r"(?:authors?|auteur(?:e|rice)?s?|a[uv]to[rř][^\W\d_]{0,3}(?:\(s\)|[/*:]in|/autor)?|protokoll|authored by|(?:(?:foto)?re)?porter(?:zy|is)?s?|interview"
+    r"|te(?:xt[eo]?|kst(?:[ios]|as)?)|szöveg|besedilo|words|writer|författaren?|skribent|forfatter|kirjoitta(?:ja|nut)|toimittaja"
     r"|journalist[ea]?|reportagem|reportage|redacción|redazione|írta|szerző|piš[eu]|napísala?|napsala?|napisa[olł]a?"
     r"|opracowała?|yazar|(?:haberi )?yazan|haber|muhabir|penulis|oleh|tác giả|người viết|bài(?: viết)?"
-    r"|(?:автор(?:ка|[ыи])?|корреспондент|журналист|журналіст|текст)(?: (?:стать[ия]|статті|материала|текста))?"
-    r"|müəllif|höfundur|egilea|mwandishi|shkruan|toimetaja|а[уў]т[оа]р|пиш(?:е|ува)|ავტორი|հեղինակ|συντάκτης"
+    r"|(?:автор(?:ка|[еыи])?|корреспондент|журналист|журналіст|текст)(?: (?:стать[ия]|статті|материала|текста))?"
+    r"|müəllif|höfundur|egilea|mwandishi|shkruan|toimetaja|а[уў]т[оа]ре?|пиш(?:е|ува)|ავტორი|հեղինակ|συντάκτης"
     r"|συντάκτρια|κείμενο|δημοσιογράφος|خبرنگار|إعداد|المؤلف|تقرير|تحریر|כתב[הת]?|रिपोर्टर?|রচনা|எழுதியவர்|เรื่อง"
     r"|redaktor|redakteur(?:in)?|redacteur)\s*[:：՝]\s*"
     # words before a name, in languages without capitals
@@ -173,8 +174,8 @@ def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[
             if name and is_short and known and _is_name(name):
                 names.setdefault(key, name)
     people = [name for name in names.values() if not is_role(name)]
-    if any(" " in name and not _ORGANIZATION.search(name) for name in people):
-        people = [name for name in people if not _ORGANIZATION.search(name)]
+    if any(" " in name and not is_organization(name) for name in people):
+        people = [name for name in people if not is_organization(name)]
     return list(islice(people or names.values(), _MAX_NAMES))
 
 
@@ -198,7 +199,7 @@ def is_person(name: str) -> bool:
 def is_full_name(name: str) -> bool:
     """Return whether *name* has the form of first name and surname, in a script with capitals."""
     parts = name.split()
-    is_other = _ORGANIZATION.search(name) or is_role(name) or any(map(_NOBODY.fullmatch, parts))
+    is_other = is_organization(name) or is_role(name) or any(map(_NOBODY.fullmatch, parts))
     is_cased = name.lower() != name.upper()
     return 1 < len(parts) <= _MAX_LISTED_WORDS and is_cased and is_person(name) and not is_other
 
@@ -275,6 +276,11 @@ def _names(text: str) -> Iterator[str]:
             for name in _split_at_blanks(listed):
                 shown = " ".join(name.strip(" ,;:-–—|»【】").rstrip(" /").split())
                 yield _SIGN(text).sub("", shown)
+
+
+def is_organization(name: str) -> bool:
+    """Return whether *name* looks like that of a publisher or an agency."""
+    return _ORGANIZATION.search(name) is not None
 
 
 def is_role(text: str) -> bool:

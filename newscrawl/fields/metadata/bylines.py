@@ -24,6 +24,7 @@ from newscrawl.fields.metadata.author_names import (
     is_full_name,
     is_joint,
     is_lower,
+    is_organization,
     is_person,
     is_role,
     may_be_name,
@@ -260,7 +261,8 @@ def _name_by_place(
     around = [
         document.text[it][: _MAX_LINE + 1] for it in rows[max(0, position - 1) : position + 3]
     ]
-    has_role = any(map(is_role, (*around[2:], *re.split(r"\s*[|,]\s*", text)[1:])))
+    parts = re.split(r"\s*[|,]\s*", text)[1:]
+    has_role = any(map(is_role, (*around[2:], *parts))) or any(map(is_organization, parts))
     dates = (it for text in around[:3] for it in read_dates(text, language=language))
     is_repeated = first and any(
         document.text[it].startswith(names[0]) for it in rows[position + 1 :]
@@ -271,8 +273,8 @@ def _name_by_place(
         return []
     page = document.join_texts(rows).replace(text, "", 1)
     page = page if is_known else page.lower()  # a story names its people again
-    parts = (part for name in names for part in name.split() if not is_lower(part))
-    is_other = any(re.search(rf"\b{re.escape(part.lower())}\b", page) for part in parts)
+    words = (word for name in names for word in name.split() if not is_lower(word))
+    is_other = any(re.search(rf"\b{re.escape(word.lower())}\b", page) for word in words)
     return [] if is_other else names
 
 

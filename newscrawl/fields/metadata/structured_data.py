@@ -196,16 +196,18 @@ class StructuredData:
     def _article_scope(self) -> int | None:
         """Row of the longest article in microdata."""
         itemtypes = self.document.attributes["itemtype"]
+        scopes = [
+            row for row, name in itemtypes.items() if name.rpartition("/")[2] in ARTICLE_TYPES
+        ]
+        if len(scopes) == 1 and not self.document.chars(scopes[0]):  # <meta> elements alone
+            return scopes[0]
         # A cited work has no title of the page and little of its text.
         least, headings = self.document.chars(0) * _MIN_SCOPE, self.document.rows_of("h1")
         scopes = [
             row
-            for row, name in itemtypes.items()
-            if name.rpartition("/")[2] in ARTICLE_TYPES
-            and (
-                self.document.chars(row) >= least
-                or rows_between(headings, row, self.document.end[row])
-            )
+            for row in scopes
+            if self.document.chars(row) >= least
+            or rows_between(headings, row, self.document.end[row])
         ]
         return max(scopes, key=self.document.chars, default=None)
 
