@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from newscrawl.crawl.discovery.paging import ListingPages, Sample, SitemapSeries, search_stories
@@ -232,6 +232,7 @@ def search(times: list[float | None], begin: float, end: float) -> tuple[set[int
     st.integers(0, 4),
     st.booleans(),
 )
+@example(21, 0, 96, set(), 2, False)
 def test_finds_the_undated_stories_of_a_period_in_few_requests(
     size: int,
     begin: int,

@@ -159,7 +159,15 @@ async def search_stories(
         ]
     if not samples:
         return None
-    samples |= {-1: samples[known[0]], size: samples[known[-1]]}
+    return _reasons(samples, size)
+
+
+def _reasons(samples: dict[int, Sample], size: int) -> list[str | None]:
+    """Return the reasons of *size* stories, those between *samples* included."""
+    ends = [samples[min(samples)], samples[max(samples)]]
+    if len({sample.reason for sample in samples.values()}) == 1:
+        ends = [Sample(0, None)] * 2  # the period may begin or end between a sample and an end
+    samples = {**samples, -1: ends[0], size: ends[1]}
     reasons: list[str | None] = []
     for left, right in pairwise(sorted(samples)):
         same = samples[left].reason == samples[right].reason
