@@ -52,35 +52,36 @@ def without_notices(
 ) -> list[int]:
     """Return *places* without notices, sign-offs, labels, and references to other pages of *url*."""
     accepted = set(places)
+    found = _HOST.match(url or "")
+    site = found and found[1]
     while len(accepted) > _MIN_BEFORE_NOTICE:
         last = max(accepted)
         text = blocks.text(document, last)
         is_claim = len(text) <= _MAX_CLAIM and _CLAIM.search(text)
-        if not is_claim and not _is_sign_off(document, blocks, last, url):
+        if not is_claim and not _is_sign_off(document, blocks, last, site):
             break
         accepted.discard(last)
     for place in places[1:]:
-        if _is_reference(document, blocks, place, url):
+        if _is_reference(document, blocks, place, site):
             accepted.discard(place)
     _remove_labels(document, blocks, accepted)
     return sorted(accepted)
 
 
-def _is_sign_off(document: Document, blocks: Blocks, place: int, url: str | None) -> bool:
+def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
     """Return whether a block asks readers to follow the site, or only links to it, on social networks."""
     text, rows = blocks.text(document, place), blocks.rows[place]
     if len(text) > _MAX_SIGN_OFF:
         return False
     links = [link for row in rows if (link := _address(document, row))]
-    site = _HOST.match(url or "")
-    name = max(((site and site[1]) or "").split("."), key=len)
+    name = max((site or "").split("."), key=len)
     are_of_site = len(name) > 3 and any(name in link.lower() for link in links)
     return (are_of_site and all(map(_PROFILE.match, links))) or bool(
         _NETWORK.search(text) and _FOLLOW.search(text)
     )
 
 
-def _is_reference(document: Document, blocks: Blocks, place: int, url: str | None) -> bool:
+def _is_reference(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
     """Return whether a block is a label such as "Read also:" and headlines that link to the site."""
     rows, links = blocks.rows[place], document.link_chars_before
     linked = [row for row in rows if links[row + 1] > links[row]]
@@ -95,14 +96,14 @@ def _is_reference(document: Document, blocks: Blocks, place: int, url: str | Non
         and size - chars <= _MAX_LABEL
         and any(map(str.isalpha, label))
         and not (is_sentence and label[-1].isalnum() and not label.isupper())
-        and all(_links_to_site(document, row, url) for row in linked)
+        and all(_links_to_site(document, row, site) for row in linked)
     )
 
 
-def _links_to_site(document: Document, row: int, url: str | None) -> bool:
-    """Return whether the link around *row* is relative, or to the host of *url*."""
-    host, site = _HOST.match(_address(document, row) or "#"), _HOST.match(url or "")
-    return host is not None and (host[1] is None or (site is not None and host[1] == site[1]))
+def _links_to_site(document: Document, row: int, site: str | None) -> bool:
+    """Return whether the link around *row* is relative, or to the host *site*."""
+    host = _HOST.match(_address(document, row) or "#")
+    return host is not None and host[1] in {None, site}
 
 
 def _address(document: Document, row: int) -> str | None:

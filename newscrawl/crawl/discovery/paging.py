@@ -150,10 +150,9 @@ async def search_stories(
                     return None
         if len(samples) <= first // 2 or not _are_ordered(samples):
             return None
-        known = sorted(samples)
         numbers = [
             middle
-            for left, right in pairwise(known)
+            for left, right in pairwise(sorted(samples))
             if samples[left].reason != samples[right].reason and right - left > MIN_DISTANCE
             if (middle := (left + right) // 2) not in tried
         ]

@@ -244,7 +244,7 @@ def _zone_by_day(
 ) -> tzinfo | None:
     """Return the first zone in which *instant* is on the day shown, or on the same day as in all."""
     shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
-    # Midnight in UTC stands for a day.
+    # An instant at midnight in UTC is often a day without a time.
     if instant.date() in shown or instant.time() == time.min:
         return None
     days = [instant.astimezone(zone).date() for zone in site.zones]
