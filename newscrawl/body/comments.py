@@ -45,7 +45,7 @@ _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 # A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
 # It begins with a digit, and below with a currency, for speed.
 _DATE = re.compile(
-    r"\d(?:[^\d\0]{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d[^\d\0]{1,3}+\d"
+    r"\d(?:\D{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d\D{1,3}+\d"
     r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"
 )
 # "Ago" in many languages: words, then parts of words. Branches begin with rare letters, for speed.
@@ -173,10 +173,10 @@ def _are_live_blog(document: Document, texts: _ShortTexts, regions: Sequence[ran
     if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
         return False
     first, stop = regions[0].start, regions[-1].stop
-    lists = _record_lists(document, texts, first - 1, stop)
-    signs = (_record_signs(document, texts, rows) for rows in lists)
-    if any(found.has_authors or found.has_buttons for found in signs):
-        return False
+    for rows in _record_lists(document, texts, first - 1, stop):
+        records = _records(document, texts, rows)
+        if _have_authors(records, rows) or _have_buttons(document, records, rows):
+            return False
     return _heading(document, texts, first) is None
 
 
@@ -226,12 +226,17 @@ def _are_comments(
     stop = document.end[rows[-1]]
     own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
     may_be_alone = len(rows) > 2 and own <= _MAX_RECORDS_SHARE * page
+    may_have_replies = bool(rows_between(texts.replies, rows[0], stop))
+    if not (may_have_replies or has_heading or may_be_alone):  # the common case
+        return False
     if "h1" in document.tag[rows[0] : stop]:
         return False
-    signs = _record_signs(document, texts, rows)
-    if signs.has_replies or (has_heading and (signs.has_authors or signs.has_buttons)):
+    records = _records(document, texts, rows)
+    if may_have_replies and sum(it.has_reply for it in records) >= _min_records(rows):
         return True
-    return may_be_alone and signs.has_authors and signs.has_buttons
+    if has_heading:
+        return _have_authors(records, rows) or _have_buttons(document, records, rows)
+    return may_be_alone and _have_authors(records, rows) and _have_buttons(document, records, rows)
 
 
 def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iterator[range]:
@@ -326,23 +331,12 @@ def _highest(document: Document, row: int, stop: int) -> int:
 class _Record(NamedTuple):
     """Properties of one element of a list."""
 
-    #: short texts after the longest text, without digits and punctuation
-    buttons: frozenset[str]
+    #: rows of the longest text and what follows it, which may be buttons
+    end: range
     #: first short text before the longest text that is not a date
     author: str
     #: has a button "Reply"
     has_reply: bool
-
-
-class _RecordSigns(NamedTuple):
-    """Properties of a list of records."""
-
-    #: many records have different authors
-    has_authors: bool
-    #: most records have the same button
-    has_buttons: bool
-    #: most records have a button "Reply"
-    has_replies: bool
 
 
 class _ShortTexts(NamedTuple):
@@ -361,7 +355,9 @@ class _ShortTexts(NamedTuple):
         text, hidden, rows = document.text, document.hidden, (0, *document.label_rows)
         joined = "\0".join([text[row] for row in rows])  # the first row is an element without text
         lower = joined.lower()
-        dates = {rows[at] for pattern in (_DATE, _AGO) for at in places_of(pattern, joined)}
+        numbers = [row for row in document.number_rows if len(text[row]) <= MAX_LABEL]
+        dates = {row for row in numbers if _DATE.search(text[row])}
+        dates.update([rows[at] for at in places_of(_AGO, joined)])
         headings = [rows[at] for at in places_of(_HEADING, lower)]
         replies = [
             row
@@ -400,57 +396,60 @@ def _has_date(text: str) -> bool:
     return bool(_DATE.search(text) or _AGO.search(text))
 
 
-def _record_signs(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> _RecordSigns:
-    """Return the properties of the list *rows*; negative if too few of them are records."""
+def _min_records(rows: Sequence[int]) -> float:
+    """Return the number of records of the list *rows* that must have a property."""
+    return max(2, _MIN_RECORD_SHARE * len(rows))
+
+
+def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> list[_Record]:
+    """Return the records of the list *rows*; none if too few of them are records."""
     records: list[_Record] = []
-    needed = max(2, _MIN_RECORD_SHARE * len(rows))
+    needed = _min_records(rows)
     for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         if record := _record(document, texts, row):
             records.append(record)
         if len(records) + left < needed:
-            records.clear()
-            break
+            return []
+    return records
+
+
+def _have_authors(records: Sequence[_Record], rows: Sequence[int]) -> bool:
+    """Return whether many *records* of the list *rows* have different authors."""
     authors = {record.author for record in records if record.author}
-    counts = Counter(button for record in records for button in record.buttons)
-    return _RecordSigns(
-        has_authors=len(authors) >= max(2, len(rows) / 2),
-        has_buttons=any(count >= needed for count in counts.values()),
-        has_replies=sum(record.has_reply for record in records) >= needed,
-    )
+    return len(authors) >= max(2, len(rows) / 2)
+
+
+def _have_buttons(document: Document, records: Sequence[_Record], rows: Sequence[int]) -> bool:
+    """Return whether most *records* of the list *rows* have the same button."""
+    text, hidden = document.text, document.hidden
+    counts: Counter[str] = Counter()
+    for record in records:
+        later = [text[row] for row in record.end if text[row] and hidden[row] in {0, WIDGET}]
+        short = (it for it in later[1:] if len(it) <= MAX_LABEL)
+        counts.update({name for it in short if (name := _NON_LETTERS.sub("", it))})
+    return max(counts.values(), default=0) >= _min_records(rows)
 
 
 def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
     """Return the properties of the subtree of *row*; None if it is not a comment."""
-    end, chars = document.end[row], document.chars
+    end, chars = document.end[row], document.chars_before
     replies, dates = rows_between(texts.replies, row, end), rows_between(texts.dates, row, end)
     if not (replies or dates) or document.link_density(row) > 0.5 or _has_headline(document, row):
         return None
-    rows = document.text_nodes(row)
-    own = [it for it in rows if chars(it) >= _MIN_COMMENT and not document.link_chars(it)]
+    rows, links = document.text_nodes(row), document.link_chars_before
+    sizes = {it: chars[it + 1] - chars[it] for it in rows}
+    own = [it for it in rows if sizes[it] >= _MIN_COMMENT and links[it] == links[it + 1]]
     if not own:
         return None
-    short = [it for it in rows if chars(it) <= MAX_LABEL]
+    short = [it for it in rows if sizes[it] <= MAX_LABEL]
     if _PRICE.search("\0".join([document.text[it] for it in short])):
         return None
-    longest = max(own, key=chars)
+    longest = max(own, key=sizes.__getitem__)
     following = rows[: bisect_left(rows, longest) + 4][-1]
-    if not (replies or any(it <= following and chars(it) <= MAX_LABEL for it in dates)):
+    if not (replies or any(it <= following and sizes[it] <= MAX_LABEL for it in dates)):
         return None
-    later_texts = [
-        document.text[place]
-        for place in range(longest, end)
-        if document.text[place] and document.hidden[place] in {0, WIDGET}
-    ]
-    before = (it for it in short if it < longest and it not in dates)
-    return _Record(
-        frozenset(
-            button
-            for text in later_texts[1:]
-            if len(text) <= MAX_LABEL and (button := _NON_LETTERS.sub("", text))
-        ),
-        author=next((document.text[it] for it in before), ""),
-        has_reply=bool(replies),
-    )
+    before = (document.text[it] for it in short if it < longest and it not in dates)
+    return _Record(range(longest, end), author=next(before, ""), has_reply=bool(replies))
 
 
 def _has_headline(document: Document, row: int) -> bool:

@@ -7,15 +7,12 @@ below a short article.
 
 from __future__ import annotations
 
-from array import array
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import FEATURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from newscrawl.ensemble.ensemble import Columns
 
 # Distance to another block, and number of blocks on each side.
@@ -43,7 +40,7 @@ def context_columns(
     chars: list[float],
     expected_f1: float,
     cut: float,
-) -> dict[str, array[float]]:
+) -> dict[str, list[float]]:
     """Return the features of candidate blocks in their context.
 
     *features* are those of the first pass, *probabilities* its result. *expected_f1* is that of
@@ -57,11 +54,11 @@ def context_columns(
     chars_before = list(accumulate(chars, initial=0.0))
     whole, total = mass_before[-1] or 1.0, chars_before[-1] or 1.0
     beyond = [-1.0] * _MAX_SHIFT
-    padded = array("d", (*beyond, *probabilities, *beyond))
+    padded = [*beyond, *probabilities, *beyond]
     columns = {
-        "probability": array("d", probabilities),
-        "above_cut": array("d", [probability - cut for probability in probabilities]),
-        "earlier": array("d", [before / whole for before in mass_before[:-1]]),
+        "probability": probabilities,
+        "above_cut": [probability - cut for probability in probabilities],
+        "earlier": [before / whole for before in mass_before[:-1]],
     }
     for name, shift in _NEIGHBOURS.items():
         columns[name] = padded[_MAX_SHIFT + shift : _MAX_SHIFT + shift + count]
@@ -76,33 +73,28 @@ def context_columns(
             group[1] += size
             if probability > group[2]:  # noqa: PLR1730  # max() is slower
                 group[2] = probability
-        columns[f"{name}_probability"] = array(
-            "d", [own / (size or 1.0) for own, size, _ in groups]
-        )
-        columns[f"{name}_best"] = array("d", [best for _, _, best in groups])
-        columns[f"{name}_share"] = array("d", [size / total for _, size, _ in groups])
+        columns[f"{name}_probability"] = [own / (size or 1.0) for own, size, _ in groups]
+        columns[f"{name}_best"] = [best for _, _, best in groups]
+        columns[f"{name}_share"] = [size / total for _, size, _ in groups]
     for name, value in (
         ("expected_f1", expected_f1),
         ("cut", cut),
         ("best", max(probabilities)),
         ("level", mass_before[-1] / total),
     ):
-        columns[name] = array("d", [value]) * count
+        columns[name] = [value] * count
     return columns
 
 
-def _window_means(
-    mass_before: Sequence[float], chars_before: Sequence[float], reach: int
-) -> array[float]:
+def _window_means(mass_before: list[float], chars_before: list[float], reach: int) -> list[float]:
     """Return the mean probability of a character up to *reach* blocks away, from prefix sums."""
-    count = len(mass_before) - 1
-    firsts = (*[0] * min(reach, count), *range(count - reach))
-    ends = (*range(reach + 1, count), *[count] * min(reach + 1, count))
-    return array(
-        "d",
-        [
-            (mass_before[end] - mass_before[first])
-            / (chars_before[end] - chars_before[first] or 1.0)
-            for first, end in zip(firsts, ends, strict=True)
-        ],
+    mass, chars = (
+        [0.0] * reach + before + before[-1:] * reach for before in (mass_before, chars_before)
     )
+    span = 2 * reach + 1
+    return [
+        (mass_end - mass_first) / (end - first or 1.0)
+        for mass_end, mass_first, end, first in zip(
+            mass[span:], mass, chars[span:], chars, strict=False
+        )
+    ]

@@ -131,10 +131,7 @@ class TreeEnsemble:
         """
         if not columns:
             return []
-        used = [
-            column if isinstance(column, array) else array("d", column)
-            for column in map(columns.__getitem__, self.feature_names)
-        ]
+        used = list(map(columns.__getitem__, self.feature_names))
         if len(set(map(len, used))) > 1:
             raise ValueError("columns of equal length expected")
         return probabilities(self, used)
@@ -232,7 +229,7 @@ def check(ensemble: TreeEnsemble) -> None:
 
 
 @compiled("newscrawl.ensemble._ensemble", max_log_odds=_MAX_LOG_ODDS)
-def probabilities(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[float]:
+def probabilities(ensemble: TreeEnsemble, columns: list[Sequence[float]]) -> list[float]:
     """Return the probability of class 1 for each row; *columns* are the features of *ensemble*."""
     sums = _sum_leaves(ensemble, columns)
     if ensemble.link == "mean":
@@ -241,7 +238,7 @@ def probabilities(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[f
     return [1 / (1 + exp(-value)) for value in log_odds]
 
 
-def _sum_leaves(ensemble: TreeEnsemble, columns: list[array[float]]) -> list[float]:
+def _sum_leaves(ensemble: TreeEnsemble, columns: list[Sequence[float]]) -> list[float]:
     """Return the sum over all trees for each row: the values of the leaves that the row reaches."""
     feature, threshold, left, right, value = _nodes(ensemble)
     sums = []
