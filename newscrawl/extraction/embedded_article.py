@@ -17,7 +17,14 @@ from newscrawl.body.block_texts import ending
 from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
 from newscrawl.document.document import DocumentError, parse_document
-from newscrawl.extraction.script_data import expanded, nested_values, script_values, written_texts
+from newscrawl.extraction.script_data import (
+    encoded_texts,
+    expanded,
+    nested_values,
+    script_values,
+    with_records,
+    written_texts,
+)
 from newscrawl.patterns import lazy_regex
 from newscrawl.text import WIDE_WEIGHT, char_weight, letter_overlap, squeeze, weighted_length, words
 
@@ -77,11 +84,11 @@ _TITLE_KEY = lazy_regex(r"title|headline|heading", re.IGNORECASE)
 _ADDRESS_KEYS = frozenset(
     {"url", "slug", "link", "href", "path", "uri", "permalink", "canonical_url", "website_url"}
 )
-_ESCAPED_TAG = lazy_regex(r"&lt;/?[a-z]", re.IGNORECASE)
+_ESCAPED_TAG = lazy_regex(r"&(?:amp;)*+lt;/?[a-z]", re.IGNORECASE)
 _TAG = lazy_regex(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _SEPARATOR = lazy_regex(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
 _SHORTCODE = lazy_regex(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
-_CODE = lazy_regex(r"[{}<>=;\\|]")
+_CODE = lazy_regex(r"[{}<>=;\\|_]|\[\w+-")
 _MAX_WORD = 100
 _BASE64_SIGNS = str.maketrans("", "", "+/=_-")
 _MAX_CODE_SHARE = 0.02
@@ -146,10 +153,17 @@ def find_embedded_article(
         if (agreement, size) > best_score:
             best, best_score = text, (agreement, size)
     if best is None and shown <= MAX_OTHER_CHARS and weighted_length(longest) <= _MAX_MESSAGE:
-        values = chain(written_texts(document), script_values(document, ("",), MIN_CHARS))
-        texts = {text for text, _ in _DataReader(page, 0).articles(values)}
+        values = chain(
+            written_texts(document),
+            script_values(document, ("",), MIN_CHARS),
+            encoded_texts(document),
+        )
         least = max(MAX_OTHER_CHARS, MIN_OTHER_RATIO * shown)
-        shares = {text: page.share_in(text) for text in texts if weighted_length(text) >= least}
+        shares = {
+            text: page.share_in(text) + (agreement >= _NAMED)
+            for text, agreement in _DataReader(page, 0).articles(values)
+            if weighted_length(text) >= least
+        }
         best = max(shares, key=lambda text: (shares[text], len(text)), default=None)
         return best if best is not None and shares[best] >= _MIN_SHARED else None
     return best
@@ -209,7 +223,8 @@ class _DataReader:
     def __init__(self, page: _PageTexts, least: int) -> None:
         self._page = page
         self._least = least
-        self._references: dict[str, Any] = {}
+        #: texts with their values by id of the value and depth; references make cycles
+        self._texts: dict[tuple[int, int], tuple[Any, str]] = {}
 
     def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
         """Yield texts that agree with the page, with their agreement, without the headline."""
@@ -219,7 +234,7 @@ class _DataReader:
         remaining = iter(values)
         for _ in range(_MAX_VALUES):
             if not pending:
-                pending += ((value, ()) for value in islice(remaining, 1))
+                pending += ((with_records(value), ()) for value in islice(remaining, 1))
             if not pending or texts >= _MAX_TEXTS:
                 return
             value, parents = pending.pop()
@@ -244,9 +259,6 @@ class _DataReader:
     def _parts(self, value: Any) -> Sequence[Any]:
         """Return the values in *value* that may contain the article, last first."""
         if isinstance(value, dict):
-            self._references.update(
-                (key, part) for key, part in value.items() if ":" in key and isinstance(part, dict)
-            )
             items = [it for it in reversed(value.items()) if _may_hold_text(it[1])]
             return [part for key, part in items if not _names_other_stories(key)]
         if isinstance(value, list):
@@ -274,7 +286,9 @@ class _DataReader:
         """Return whether a string of *value*, whatever its key, is a headline, or one an address."""
         for key, part in value.items():
             texts: Iterable[Any] = (part,)
-            if isinstance(part, (dict, list)) and (nested or _names_title(key)):
+            if isinstance(part, (dict, list)) and (
+                nested or key == "attributes" or _names_title(key)
+            ):
                 texts = part.values() if isinstance(part, dict) else part
             if any(map(self._is_headline, texts)):
                 return True
@@ -307,13 +321,18 @@ class _DataReader:
         """Return the text of a rich text value: a string, an object or a list of either."""
         if isinstance(value, str):
             return value
-        if isinstance(value, list) and depth:
-            return _joined([self._text(part, depth - 1) for part in value])
-        return self._text_of_object(value, depth) if isinstance(value, dict) and depth else ""
+        if not (depth and isinstance(value, (dict, list))):
+            return ""
+        key = (id(value), depth)
+        if key not in self._texts:
+            self._texts[key] = (value, self._text_of(value, depth))
+        return self._texts[key][1]
 
-    def _text_of_object(self, value: dict[str, Any], depth: int) -> str:
-        if isinstance(reference := value.get("__ref"), str):
-            return self._text(self._references.get(reference), depth - 1)
+    def _text_of(self, value: dict[str, Any] | list[Any], depth: int) -> str:
+        if isinstance(value, list):
+            if not (len(value) > 2 and isinstance(value[0], str) and isinstance(value[1], dict)):
+                return _joined([self._text(part, depth - 1) for part in value])
+            value = {"type": value[0], "children": value[2:]}  # JsonML
         kind = (
             value.get("type")
             or value.get("_type")
@@ -328,7 +347,11 @@ class _DataReader:
         for key in _TEXT_KEYS:
             if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
                 return edge + text + edge
-        return max((part for part in value.values() if _is_sentence(part)), key=len, default="")
+        inner = [
+            it for key, it in value.items() if isinstance(it, dict) and not _NO_TEXT.match(key)
+        ]
+        sentences = [part for it in (value, *inner) for part in it.values() if _is_sentence(part)]
+        return max(sentences, key=len, default="")
 
 
 def _is_encoded(word: str) -> bool:
@@ -346,7 +369,7 @@ def _names_other_stories(key: str) -> bool:
 
 
 def _is_sentence(value: Any) -> bool:
-    return isinstance(value, str) and len(value) >= 40 and " " in value.strip()
+    return isinstance(value, str) and weighted_length(value) >= 40 and " " in value.strip()
 
 
 def _may_be_article(value: Any) -> bool:
@@ -383,7 +406,9 @@ def _joined(texts: Iterable[str]) -> str:
 
 def _plain(text: str) -> str:
     """Return the plain text of HTML, escaped HTML or text, paragraphs separated by blank lines."""
-    if _ESCAPED_TAG.search(text) and not _TAG.search(text):
+    for _ in range(3):  # escaped more than once
+        if not _ESCAPED_TAG.search(text) or _TAG.search(text):
+            break
         text = html.unescape(text)
     if _TAG.search(text):
         try:

@@ -23,6 +23,7 @@ from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, UnknownMethodE
 from newscrawl.fields import (
     BARRIER_CONFIDENCE,
     ExtractedFields,
+    declared_type,
     detect_language,
     find_authors,
     find_barrier,
@@ -145,7 +146,7 @@ def extract(
 
     # 7. Kind of page; the classifier is trained on the findings of the default method.
     found = _findings(article, result) if chosen.name == DEFAULT_METHOD else None
-    is_story = found is not None and _has_declared_story(article, metadata)
+    is_story = found is not None and _has_declared_story(article, document, metadata)
     features = {} if is_story and trace is None else kind_features(document, found)
     article.kind, article.evidence["kind"] = _kind(
         article, parsed, document, {} if is_story else features, options
@@ -284,12 +285,17 @@ def _kind(
     return kind, Evidence("page", confidence)
 
 
-def _has_declared_story(article: Article, metadata: Metadata) -> bool:
-    """Return whether JSON-LD has the headline of a story whose long body and date are certain."""
-    found = list(map(article.evidence.get, ("body", "date")))
+def _has_declared_story(article: Article, document: Document, metadata: Metadata) -> bool:
+    """Return whether JSON-LD has the headline of a story whose long body and date are certain.
+
+    A page whose data contain the body may show nothing else; ``og:type`` is enough there.
+    """
+    body, date = map(article.evidence.get, ("body", "date"))
+    if body is not None and body.source == "page-data" and declared_type(document) > 0:
+        return True
     return (
         len(article.body) >= _MIN_STORY
-        and all(it is not None and it.confidence >= _MIN_STORY_CONFIDENCE for it in found)
+        and all(it is not None and it.confidence >= _MIN_STORY_CONFIDENCE for it in (body, date))
         and any(title.source == "json-ld" for title in metadata.titles)
     )
 

@@ -8,6 +8,7 @@ properties of components.
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64decode
 from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,11 @@ _DECODER = json.JSONDecoder(strict=False)
 _LITERAL = lazy_regex(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
 _STRING = lazy_regex(r"[=(,+\[]\s*+(?=[\"'`])")
 _MAX_STRINGS = 400
+_ENCODED = lazy_regex(rb"(?<![\w+/-])[A-Za-z0-9+/_-]{300,}+")
 _MIN_STRING = 20
+_IDENTIFIERS = ("__ref", "__id", "id")
+_MAX_REFERENCE, _MAX_IDENTIFIER = 4, 60  # properties, characters
+_IN_BASE_36 = lazy_regex(r"[0-9a-z]{1,6}")
 _WRITERS = ("document.write", ".innerHTML", "insertAdjacentHTML", ".textContent", ".innerText")
 _FUNCTION = lazy_regex(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
 _ARGUMENTS = lazy_regex(r"[\s;}]*+\)?+\s*+(?=\()")
@@ -79,6 +84,14 @@ def written_texts(document: Document) -> Iterator[str]:
             yield _joined_strings(text)
 
 
+def encoded_texts(document: Document) -> Iterator[str]:
+    """Yield the texts in Base64, also percent-encoded, in scripts and attributes of *document*."""
+    for found in islice(_ENCODED.finditer(document.source), _MAX_STRINGS):
+        with suppress(ValueError):
+            code = found[0].replace(b"+", b"-").replace(b"/", b"_")
+            yield unquote(urlsafe_b64decode(code + b"==").decode())
+
+
 def _joined_strings(text: str) -> str:
     """Return the strings of a script, which it adds up or writes one after the other."""
     parts: list[str] = []
@@ -99,13 +112,64 @@ def _unescaped(text: str) -> str:
 
 
 def expanded(value: Any) -> Any:
-    """Return *value* with its references resolved if it is a list with references (devalue)."""
+    """Return *value* with its references resolved if it is a list with references (devalue, Qwik)."""
+    known: dict[int, Any] = {}
+    if isinstance(value, dict) and isinstance(objects := value.get("objs"), list):
+        flat = list(map(_numbered, objects))
+        with suppress(RecursionError):
+            return [_expand(flat, n, known) for n, it in enumerate(flat) if isinstance(it, dict)]
     if not (isinstance(value, list) and len(value) > 2 and _has_references(value[0], len(value))):
         return value
-    known: dict[int, Any] = {}
     with suppress(RecursionError):
         return _expand(value, 0, known)
     return known.get(0, value)
+
+
+def with_records(root: Any) -> Any:
+    """Return *root* with references (Apollo, Relay, JSON:API, Contentful) replaced by their objects."""
+    records: dict[str, Any] = {}
+    references: list[tuple[Any, Any, str]] = []
+    pending: list[tuple[Any, Any, Any]] = [(None, 0, root)]
+    while pending:
+        container, key, value = pending.pop()
+        if isinstance(value, dict) and container and isinstance(value.get("__refs"), list):
+            value = container[key] = [{"__ref": name} for name in value["__refs"]]
+        if isinstance(value, dict):
+            name = _identifier(value)
+            if container and name and _is_short(value):
+                references.append((container, key, name))
+            else:
+                records.setdefault(name, value)
+            if ":" in str(key):
+                records.setdefault(key, value)
+            pending += [(value, name, part) for name, part in value.items()]
+        elif isinstance(value, list):
+            pending += [(value, place, part) for place, part in enumerate(value)]
+    for container, key, name in references:
+        container[key] = records.get(name, container[key])
+    return root
+
+
+def _identifier(value: dict[str, Any]) -> str:
+    inner = system if isinstance(system := value.get("sys"), dict) else value
+    name = next((it for key in _IDENTIFIERS if isinstance(it := inner.get(key), str)), "")
+    return f"{value.get('type')}:{name}" if name.isdigit() else name
+
+
+def _is_short(value: dict[str, Any]) -> bool:
+    parts = [part for key, part in value.items() if key != "sys"]
+    return len(parts) <= _MAX_REFERENCE and not any(
+        isinstance(part, (dict, list)) or len(str(part)) > _MAX_IDENTIFIER for part in parts
+    )
+
+
+def _numbered(value: Any) -> Any:
+    """Return an object or a list of Qwik with its references, to the base 36, as integers."""
+    if isinstance(value, dict):
+        return dict(zip(value, _numbered(list(value.values())), strict=True))
+    if isinstance(value, list):
+        return [int(it, 36) if _IN_BASE_36.fullmatch(str(it)) else None for it in value]
+    return value
 
 
 def _has_references(first: Any, size: int) -> bool:

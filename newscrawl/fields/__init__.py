@@ -16,7 +16,7 @@ from newscrawl.fields.kind.barriers import (
     find_barrier,
     without_consent,
 )
-from newscrawl.fields.kind.kind_features import ExtractedFields, kind_features
+from newscrawl.fields.kind.kind_features import ExtractedFields, declared_type, kind_features
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
 from newscrawl.fields.kind.paywall import find_paywall
 from newscrawl.fields.metadata.bylines import find_authors, without_byline
@@ -50,6 +50,7 @@ __all__ = [
     "choose_title",
     "day_of",
     "decide",
+    "declared_type",
     "detect_language",
     "evaluated_rows",
     "find_authors",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -194,6 +195,41 @@ SHAPES = {
         }
     )
     + ";</script>",
+    "Apollo 2": json_script(
+        {
+            "Story:1": {"title": TITLE, "parts": [{"type": "id", "id": f"$Story:1.{n}"} for n in range(len(STORY))]},
+            **{f"$Story:1.{n}": {"text": text} for n, text in enumerate(STORY)},
+        }
+    ),
+    "Relay": json_script(
+        {
+            **{f"UGFydD{n}=": {"__id": f"UGFydD{n}=", "words": text} for n, text in enumerate(STORY)},
+            "U3Rvcnk=": {"__id": "U3Rvcnk=", "title": TITLE, "parts": {"__refs": [f"UGFydD{n}=" for n in range(len(STORY))]}},
+        }
+    ),
+    "JSON:API": json_script(
+        {
+            "data": {"attributes": {"title": TITLE}, "parts": {"data": [{"type": "p", "id": f"{n}"} for n in range(len(STORY))]}},
+            "included": [
+                {"type": "p", "id": f"{n}", "attributes": {"field_words": {"format": "plain", "source": text}}}
+                for n, text in enumerate(STORY)
+            ],
+        }
+    ),
+    "Contentful": json_script(
+        {
+            "items": [{"fields": {"title": TITLE, "parts": [{"sys": {"type": "Link", "id": f"e{n}"}} for n in range(len(STORY))]}}],
+            "includes": {"Entry": [{"sys": {"id": f"e{n}"}, "fields": {"words": text}} for n, text in enumerate(STORY)]},
+        }
+    ),
+    "Qwik": json_script(
+        {"objs": ["\x01", {"title": "2", "others": "1", "parts": "3"}, TITLE, list("456789abcdef"), *STORY]},
+        "type=qwik/json",
+    ),
+    "JsonML": json_script({"title": TITLE, "body": [["p", {"id": n}, text] for n, text in enumerate(STORY)]}),
+    "Base64": f"<script>start(atob('{b64encode(json.dumps({'title': TITLE, 'html': HTML}).encode()).decode()}'))</script>",
+    "Base64 of percent-encoded text in an attribute": "<div data-story="
+    f"'{b64encode(quote(json.dumps({'title': TITLE, 'html': HTML})).encode()).decode()}'></div>",
     "JSON.parse": f"<script>window.S = JSON.parse({json.dumps(json.dumps({'title': TITLE, 'body': HTML}))})"
     "</script>",
     "percent-encoded": f"<script>window.S='{quote(json.dumps({'title': TITLE, 'body': HTML}))}';</script>",
@@ -212,6 +248,10 @@ SHAPES = {
         {"@type": "NewsArticle", "headline": TITLE, "articleBody": HTML.replace("<", "&lt;").replace(">", "&gt;")},
         "type=application/ld+json",
     ),
+    "JSON-LD escaped twice": json_script(
+        {"@type": "NewsArticle", "headline": TITLE, "articleBody": escape(escape(HTML))},
+        "type=application/ld+json",
+    ),
     "text template": f"<script type='text/template'>{HTML}</script>",
     "noscript": f"<noscript>{HTML}</noscript>",
     "template": f"<template id=story>{HTML}</template>",
@@ -221,8 +261,10 @@ SHAPES = {
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_extracts_an_article_that_is_not_shown(shape: str):
-    html = f"<html><head><title>{TITLE} | Gazette</title></head><body><div id=app></div>{SHAPES[shape]}"
-    assert extract(html).body.split("\n\n") == list(STORY)
+    html = f"<html><head><title>{TITLE} | Gazette</title><meta property=og:type content=article></head><body>"
+    menu = "".join(f"<a href=/{n}>Section {n}</a> " for n in range(12))
+    article = extract(f"{html}{menu}<div id=app></div>{SHAPES[shape]}")
+    assert (article.body.split("\n\n"), article.kind) == (list(STORY), "article")
 
 
 def test_extracts_an_article_after_many_other_data():
