@@ -14,10 +14,11 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, TYPE_CHECKING, Final
 
 from isal import isal_zlib
 
+from newscrawl.crawl.content_codings import GZIP, INFLATE_ERROR
 from newscrawl.text import without_controls
 
 if TYPE_CHECKING:
@@ -33,11 +34,9 @@ MAX_HEAD_SIZE: Final = 64 * 2**10
 MAX_HEAD_LINES: Final = 1000
 """Maximum lines of a head."""
 
-_InflateError: Final = cast("type[Exception]", isal_zlib.error)  # of a wrong type in its stubs
 _CHUNK: Final = 64 * 2**10
 _MAX_READ: Final = 2**20
 """Bytes of a member that are kept after they were read."""
-_GZIP: Final = b"\x1f\x8b\x08"
 _WARC: Final = b"WARC/"
 _END: Final = b"\r\n\r\n"
 _HEAD: Final = 4096
@@ -121,7 +120,7 @@ def read_records(path: Path) -> Iterator[ArchiveRecord | Flaw]:
         if start == _WARC:
             file.seek(0)
             yield from _read(_PlainFile(file))
-        elif start.startswith(_GZIP) and not _at_end(file, next_member(file, 0)):
+        elif start.startswith(GZIP) and not _at_end(file, next_member(file, 0)):
             for _, record in read_members(file):
                 yield record
         else:
@@ -132,7 +131,7 @@ def _other_format(file: IO[bytes]) -> str:
     """Return the format of a file that has no WARC record."""
     file.seek(0)
     start = file.read(_HEAD)
-    if start.startswith(_GZIP):
+    if start.startswith(GZIP):
         start = _unpacked(start, _HEAD)
     elif not start:
         return "empty"
@@ -446,7 +445,7 @@ class _Member(_Content):
             packed = self._zlib.unconsumed_tail or self._file.read(_CHUNK)
             try:
                 data = self._zlib.decompress(packed, size)
-            except _InflateError:
+            except INFLATE_ERROR:
                 self._failure = _DamageError
                 break
             if data:
@@ -489,12 +488,12 @@ def next_member(file: IO[bytes], offset: int, end: int | None = None) -> int:
     while end is None or offset < end:
         file.seek(offset)
         chunk = file.read(_CHUNK + _HEAD)
-        if len(chunk) < len(_GZIP):
+        if len(chunk) < len(GZIP):
             return offset + len(chunk)
-        found = chunk.find(_GZIP, 0, _CHUNK)
+        found = chunk.find(GZIP, 0, _CHUNK)
         while found >= 0 and _unpacked(chunk[found : found + _HEAD], len(_WARC)) != _WARC:
-            found = chunk.find(_GZIP, found + 1, _CHUNK)
+            found = chunk.find(GZIP, found + 1, _CHUNK)
         if found >= 0:
             return offset + found
-        offset += min(len(chunk), _CHUNK) - len(_GZIP) + 1
+        offset += min(len(chunk), _CHUNK) - len(GZIP) + 1
     return offset

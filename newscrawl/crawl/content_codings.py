@@ -1,6 +1,7 @@
 """Content codings of HTTP (RFC 9110, section 8.4.1), decoded within limits.
 
-gzip is read by ``zlib`` instead of ``gzip.GzipFile``, which skips padding byte by byte.
+deflate is read by ISA-L, in half the time of zlib. gzip is not read by ``gzip.GzipFile``, which skips
+padding byte by byte.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 import base64
 import re
 import sys
-import zlib
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import brotli
+from isal import isal_zlib
 
 from newscrawl.document.encoding import is_binary
 
@@ -29,6 +30,8 @@ MAX_MEMBERS: Final = 10_000
 """Maximum number of members of a gzip stream and of frames of a zstd stream."""
 GZIP: Final = b"\x1f\x8b\x08"
 """First bytes of a gzip stream."""
+INFLATE_ERROR: Final = cast("type[Exception]", isal_zlib.error)
+"""Error of a damaged deflate stream; of a wrong type in the stubs of isal."""
 
 # A window of 8 MB at most (RFC 9659).
 _ZSTD_OPTIONS: Final[dict[int, int]] = {zstd.DecompressionParameter.window_log_max: 23}
@@ -122,7 +125,7 @@ def _gunzip(data: bytes) -> Iterator[bytes]:
         return
     start = _header_end(data, 0)
     for _ in range(MAX_MEMBERS):
-        end = yield from _inflate(data, start, -zlib.MAX_WBITS)
+        end = yield from _inflate(data, start, -isal_zlib.MAX_WBITS)
         # After the checksum and the length there may be zeros, and another member.
         padding = _PADDING.match(data, end + 8)
         next_member = padding.end() if padding else len(data)
@@ -148,12 +151,12 @@ def _header_end(data: bytes, start: int) -> int:
 
 def _inflate(data: bytes, start: int, window: int) -> Generator[bytes, None, int]:
     """Yield the content of the deflate stream at *start*; return its end."""
-    stream = zlib.decompressobj(window)
+    stream = isal_zlib.decompressobj(window)
     chunks = _Chunks(data, start)
     try:
         while not stream.eof and (packed := stream.unconsumed_tail or chunks.next()):
             yield stream.decompress(packed, _CHUNK)
-    except zlib.error as error:
+    except INFLATE_ERROR as error:
         raise CodingError(str(error)) from error
     return chunks.position - len(stream.unused_data)
 
@@ -161,7 +164,7 @@ def _inflate(data: bytes, start: int, window: int) -> Generator[bytes, None, int
 def _undeflate(data: bytes) -> Iterator[bytes]:
     # Some servers send it without the header of zlib (RFC 1950, section 2.2).
     has_header = data[:1] and data[0] & 15 == 8 and int.from_bytes(data[:2]) % 31 == 0
-    yield from _inflate(data, 0, zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS)
+    yield from _inflate(data, 0, isal_zlib.MAX_WBITS if has_header else -isal_zlib.MAX_WBITS)
 
 
 def _unbrotli(data: bytes) -> Iterator[bytes]:
