@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Compiled columns of :mod:`newscrawl.body.block_features`."""
+"""Compiled columns of :mod:`newscrawl.body.block_features` and ``context_features``."""
 
 from cpython cimport array
 from libc.math cimport log2
@@ -36,9 +36,7 @@ cdef class Blocks:
 
     cdef double* column(self, str name) except? NULL:
         """Add a column of zeros."""
-        cdef array.array column = _zeros(len(self.owner))
-        self.columns[name] = column
-        return column.data.as_doubles
+        return _column(self.columns, name, len(self.owner))
 
     cdef int fill_sizes(self, double min_long, double max_link_density) except -1:
         cdef Py_ssize_t place, first, end, last = len(self.owner) - 1
@@ -281,6 +279,86 @@ def feature_columns(
     blocks.fill_places(heading)
     blocks.fill_texts(texts, description, prefix, min_prefix, max_description, max_symbol_text)
     return blocks.columns
+
+
+def context_columns(
+    features, list probabilities not None, list chars not None, double expected_f1, double cut,
+    *, dict neighbours not None, dict windows not None, dict groups not None,
+):
+    """See :func:`newscrawl.body.context_features.context_columns`."""
+    cdef Py_ssize_t place, first, end, count = len(probabilities)
+    cdef dict columns = {}
+    cdef array.array rates = new_array("d", probabilities), sizes = new_array("d", chars)
+    cdef array.array mass_before = _zeros(count + 1), chars_before = _zeros(count + 1)
+    cdef double* rated = rates.data.as_doubles
+    cdef double* size = sizes.data.as_doubles
+    cdef double* mass = mass_before.data.as_doubles
+    cdef double* before = chars_before.data.as_doubles
+    cdef double* above_cut
+    cdef double* earlier
+    cdef double* means
+    cdef double whole, total
+    if not count:
+        return columns
+    for place in range(count):
+        mass[place + 1] = mass[place] + rated[place] * size[place]
+        before[place + 1] = before[place] + size[place]
+    whole, total = mass[count] or 1.0, before[count] or 1.0
+    columns["probability"] = rates
+    above_cut, earlier = _column(columns, "above_cut", count), _column(columns, "earlier", count)
+    for place in range(count):
+        above_cut[place] = rated[place] - cut
+        earlier[place] = mass[place] / whole
+    for name, shift in neighbours.items():
+        means = _column(columns, name, count)
+        first = shift
+        for place in range(count):
+            means[place] = rated[place + first] if 0 <= place + first < count else -1
+    for name, reach in windows.items():
+        means = _column(columns, name, count)
+        for place in range(count):
+            first, end = max(0, place - <Py_ssize_t> reach), min(count, place + <Py_ssize_t> reach + 1)
+            means[place] = (mass[end] - mass[first]) / (before[end] - before[first] or 1.0)
+    for name, keys in groups.items():
+        _fill_group(columns, name, list(zip(*map(features.__getitem__, keys))), rates, sizes, total)
+    for name, value in (
+        ("expected_f1", expected_f1), ("cut", cut), ("best", max(probabilities)),
+        ("level", mass[count] / total),
+    ):
+        columns[name] = new_array("d", [value]) * count
+    return columns
+
+
+cdef int _fill_group(
+    dict columns, str name, list keys, array.array rates, array.array sizes, double total
+) except -1:
+    """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
+    cdef list groups = _numbered(keys)
+    cdef Py_ssize_t place, group, count = len(keys)
+    cdef array.array masses = _zeros(count), chars = _zeros(count), largest = _zeros(count)
+    cdef double* mean = _column(columns, name + "_probability", count)
+    cdef double* best = _column(columns, name + "_best", count)
+    cdef double* share = _column(columns, name + "_share", count)
+    cdef double rate, size
+    for place in range(count):
+        group = groups[place]
+        rate, size = rates.data.as_doubles[place], sizes.data.as_doubles[place]
+        masses.data.as_doubles[group] += rate * size
+        chars.data.as_doubles[group] += size
+        largest.data.as_doubles[group] = max(largest.data.as_doubles[group], rate)
+    for place in range(count):
+        size = _at(chars, groups, place)
+        mean[place] = _at(masses, groups, place) / (size or 1.0)
+        best[place] = _at(largest, groups, place)
+        share[place] = size / total
+    return 0
+
+
+cdef double* _column(dict columns, str name, Py_ssize_t count) except? NULL:
+    """Add a column of zeros."""
+    cdef array.array column = _zeros(count)
+    columns[name] = column
+    return column.data.as_doubles
 
 
 cdef array.array _zeros(Py_ssize_t count):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from newscrawl.compiled import compiled
 from newscrawl.document.rows import BLOCK_LEVEL
 
 if TYPE_CHECKING:
@@ -56,11 +57,14 @@ def find_blocks(document: Document) -> Blocks:
     A block ends where a block-level element starts or ends, and at ``<br><br>``, which separates
     paragraphs in old templates.
     """
-    owner, rows = group_rows(document)
-    return Blocks(owner, rows, _find_prose(document, rows))
+    return Blocks(*group_rows(document))
 
 
-def group_rows(document: Document) -> tuple[list[int], list[list[int]]]:
+@compiled(
+    "newscrawl.body._body_rows",
+    block_tags=_BLOCK_TAGS, min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY,
+)  # fmt: skip
+def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]]:
     """Return the columns of :class:`Blocks`."""
     tag, parent, block_tags = document.tag, document.parent, _BLOCK_TAGS
     owners: list[int] = []
@@ -76,7 +80,7 @@ def group_rows(document: Document) -> tuple[list[int], list[list[int]]]:
             owners.append(owner)
             rows.append([row])
         previous_owner, previous_row = owner, row
-    return owners, rows
+    return owners, rows, _find_prose(document, rows)
 
 
 def _ends_block(tags: Sequence[str]) -> bool:

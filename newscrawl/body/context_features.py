@@ -7,10 +7,12 @@ below a short article.
 
 from __future__ import annotations
 
+from array import array
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import FEATURES
+from newscrawl.compiled import compiled
 
 if TYPE_CHECKING:
     from newscrawl.ensemble.ensemble import Columns
@@ -34,13 +36,16 @@ CONTEXT_FEATURES = (
 """Features of the second pass: those of the first, then of the context, in the model's order."""
 
 
+@compiled(
+    "newscrawl.body._block_features", neighbours=_NEIGHBOURS, windows=_WINDOWS, groups=_GROUPS
+)
 def context_columns(
     features: Columns,
     probabilities: list[float],
     chars: list[float],
     expected_f1: float,
     cut: float,
-) -> dict[str, list[float]]:
+) -> dict[str, array[float]]:
     """Return the features of candidate blocks in their context.
 
     *features* are those of the first pass, *probabilities* its result. *expected_f1* is that of
@@ -83,7 +88,7 @@ def context_columns(
         ("level", mass_before[-1] / total),
     ):
         columns[name] = [value] * count
-    return columns
+    return {name: array("d", column) for name, column in columns.items()}
 
 
 def _window_means(mass_before: list[float], chars_before: list[float], reach: int) -> list[float]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from newscrawl.compiled import compiled
 from newscrawl.document.document import HEAD, SCRIPT, TEXT
 from newscrawl.document.rows import HEADINGS
 from newscrawl.text import tokens
@@ -95,15 +96,23 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Termina
     An ``a`` element with content is one word and one link, however long (Figure 4). In scripts
     without spaces a character is a word.
     """
-    end, tag, text = document.end, document.tag, document.text
-    ignored = _ignored_rows(document, parameters)
     max_form_chars = parameters.largest_form * document.chars(0)
-    ignored_forms = (
+    ignored_forms = [
         row
         for name in (FORM_TAGS if parameters.ignore_forms else ())
         for row in document.rows_of(name)
         if document.chars(row) <= max_form_chars
-    )
+    ]
+    ignored = _ignored_rows(document, parameters)
+    return TerminalCounts(*terminal_sums(document, ignored, ignored_forms))
+
+
+@compiled("newscrawl.body._body_rows")
+def terminal_sums(
+    document: Document, ignored: bytearray, ignored_forms: list[int]
+) -> tuple[list[int], list[int], int]:
+    """Return the columns of :class:`TerminalCounts`."""
+    end, tag, text = document.end, document.tag, document.text
     words, links, after = [0] * len(end), [0] * len(end), 0
     longest = 0
     for row in sorted((*document.text_rows, *document.rows_of("a"), *ignored_forms)):
@@ -116,9 +125,7 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Termina
             after = end[row]
             if tag[row] == "a":
                 words[row] = links[row] = int(after > row + 1)
-    return TerminalCounts(
-        list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest
-    )
+    return list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest
 
 
 def _ignored_rows(document: Document, parameters: CoreExParameters) -> bytearray:

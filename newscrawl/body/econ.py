@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
+from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 from newscrawl.document.rows import BLOCK_LEVEL
 
@@ -100,6 +101,7 @@ def backtrack(document: Document, parameters: EconParameters) -> Backtracking | 
     return Backtracking(snippet_node, summary_node, pruned)
 
 
+@compiled("newscrawl.body._body_rows", marks=_MARKS)
 def read_text(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
     """Return the number of text nodes with punctuation before each row, and the fathers of text.
 
@@ -117,6 +119,7 @@ def read_text(document: Document, parameters: EconParameters) -> tuple[list[int]
     return list(accumulate(has_mark, initial=0)), fathers
 
 
+@compiled("newscrawl.body._body_rows", big_tags=BIG_TAGS, block_level=BLOCK_LEVEL)
 def joint_para(
     document: Document,
     marks_before: Sequence[int],

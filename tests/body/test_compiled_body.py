@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.body import block_features, block_texts
-from newscrawl.body.blocks import cast_votes, find_blocks
+from newscrawl.body.blocks import cast_votes, find_blocks, group_rows
+from newscrawl.body.context_features import context_columns
+from newscrawl.body.coreex import FORM_TAGS, terminal_sums
+from newscrawl.body.econ import EconParameters, joint_para, read_text
 from newscrawl.compiled import is_compiled
 from newscrawl.document.document import Document, parse_document
 from newscrawl.text import squeeze
@@ -24,7 +27,14 @@ if not is_compiled(block_features.feature_columns):
 
 
 def assert_equal_features(document: Document) -> None:
-    """Assert that both compute the same features of all blocks, for several descriptions."""
+    """Assert that both find the same blocks, counts and marks, and compute the same features."""
+    assert_equal_in_python(group_rows, document)
+    forms = [row for tag in FORM_TAGS for row in document.rows_of(tag)]
+    assert_equal_in_python(terminal_sums, document, document.hidden, forms)
+    for parameters in (EconParameters.BEST, EconParameters.LITERAL):
+        assert_equal_in_python(read_text, document, parameters)
+        marks = read_text(document, parameters)
+        assert_equal_in_python(joint_para, document, *marks, parameters)
     found = find_blocks(document)
     if not len(found):
         return
@@ -39,6 +49,10 @@ def assert_equal_features(document: Document) -> None:
     ):
         arguments = (document, found.owner, found.rows, votes, heading, texts, description)
         assert_equal_in_python(block_features.feature_columns, *arguments)
+    features = block_features.feature_columns(*arguments)
+    rates = [(place % 7) / 8 for place in range(len(found))]
+    chars = found.chars(document, range(len(found)))
+    assert_equal_in_python(context_columns, features, rates, chars, 0.75, 0.25)
 
 
 TAGS = st.sampled_from([
