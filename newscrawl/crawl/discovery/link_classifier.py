@@ -110,7 +110,8 @@ def _slug_points(slug: str) -> int:
 
 
 def _query_points(query: str) -> int:
-    values = [value for name, value in parse_qsl(query) if _ID_PARAMETERS.fullmatch(name)]
+    pairs = parse_qsl(query) if query else ()
+    values = [value for name, value in pairs if _ID_PARAMETERS.fullmatch(name)]
     return max(
         (2 if re.search(r"\d{3}", value) else value.isdecimal() for value in values), default=0
     )

@@ -154,7 +154,7 @@ class EntryCollector:
                 "language": language,
                 "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
             }
-            if not is_sitemap:
+            if not is_sitemap and "?" in url:
                 self._variants.add(url, absolute, self.base)
             key = page_key(absolute, kept)
             entry = {

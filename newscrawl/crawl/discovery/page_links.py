@@ -110,11 +110,7 @@ def read_page(
         name: EntryCollector(
             base, domains, limit=limit, patterns=expressions, learned=learned, **options
         )
-        for name, expressions in (
-            ("article", patterns),
-            ("section", of_sections),
-            ("other", patterns),
-        )
+        for name, expressions in (("article", patterns), ("section", of_sections))
     }
     variants, written = TrackingVariants(learned), dict[str, list[str]]()
     wanted, number = kind == "index" or not index_only, 0
@@ -129,7 +125,8 @@ def read_page(
             name = "section" if span else name
             number += name == "article"
             days = (days_of[href] for href in written[target] if href in days_of)
-            links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
+            if name != "other":
+                links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
             second += [target] if text == "2" else ()
             if is_headline(target, text):
                 headlines[_destination(target, base)] = text

@@ -53,12 +53,11 @@ _COPY_PARAMETER = re.compile(
 _SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;]*|/\((?:[A-Z]\([\w-]{20,}\))+\)(?=/|$)", re.IGNORECASE
 )
-# Fast path: an absolute URL without anything to escape, remove or sort.
+# Fast paths: an absolute URL, or its path, without anything to escape, remove or sort.
 _LABEL = r"(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_PLAIN_PATH = re.compile(r"/(?:[\w~-]+(?:[./][\w~-]+)*/?)?", re.ASCII)
 _PLAIN = re.compile(
-    rf"https?://((?:{_LABEL}\.){{0,8}}(?=[a-z]){_LABEL})"
-    r"(/(?:[\w~-]+(?:[./][\w~-]+)*/?)?)",
-    re.ASCII,
+    rf"https?://((?:{_LABEL}\.){{0,8}}(?=[a-z]){_LABEL})({_PLAIN_PATH.pattern})", re.ASCII
 )
 
 
@@ -129,6 +128,8 @@ def absolute_url(url: str, base: str = "", kept: frozenset[str] = frozenset()) -
     """
     if _PLAIN.fullmatch(url):
         return url
+    if _PLAIN_PATH.fullmatch(url) and (plain := _PLAIN.match(base)):
+        return base[: plain.end(1)] + url
     try:
         found = URL(url, base or None)
     except ValueError:
