@@ -42,7 +42,8 @@ _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely 
 _MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
 _MIN_STANDFIRST, _MIN_TITLE_OVERLAP = 80, 0.1  # before the title
 _QUOTES = " .\"'«»‘’‚“”„"
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+# A year and another number, which a sentence with a year has seldom.
+_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d\D++\d|\d\D++(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
 _MAX_BYLINE = 60  # longer text between title and date is a standfirst
 _MAX_SHARE_BEFORE_TITLE = 0.5  # a title after most of the text is that of a teaser or an image
@@ -183,6 +184,6 @@ def _end_of_head(document: Document, roots: Iterable[int], title: int) -> int:
             if before[row] - before[after] > _MAX_BYLINE:
                 break
             text = document.text[row]
-            if document.tag[row] == "time" or (len(text) <= _MAX_DATE_LINE and _YEAR.search(text)):
+            if document.tag[row] == "time" or (len(text) <= _MAX_DATE_LINE and _DATE.search(text)):
                 return document.end[_line(document, row)]
     return after

@@ -164,7 +164,8 @@ def _accepted_lists(
     for start, end in _runs(features, ITEM_CODE):
         before = range(start - _NEIGHBOUR_DISTANCE, start)
         after = range(end, end + _NEIGHBOUR_DISTANCE)
-        if selected.isdisjoint(before) or selected.isdisjoint(after):
+        is_first = end in selected and not selected.isdisjoint(range(start, end))
+        if not is_first and (selected.isdisjoint(before) or selected.isdisjoint(after)):
             continue
         if fmean(probabilities[start:end]) >= _min_list_probability(features, start, end):
             yield range(start, end)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 _CLAIM = re.compile(
     r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
     r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|^(?:免[责責])?[声聲]明[:：]|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
-    r"|may not be (?:published|reproduced|copied)",
+    r"|may not be (?:published|reproduced|copied)|^[^@]{0,60}@[\w-]++\.[\w.-]++\W*$",
     re.IGNORECASE,
 )
 _MAX_CLAIM, _MIN_BEFORE_NOTICE = 600, 3
@@ -43,6 +44,7 @@ _MIN_LINK_SHARE = 0.9
 _MAX_LABEL, _MIN_HEADLINE = 40, 16
 _MAX_UNMARKED, _MIN_ALONE = 20, 30  # of a label without a colon, dash or bracket and its headline
 _COLONS = (":", "：")
+_WITHIN = ",;.!?…'’"  # signs after a link within a sentence
 _HOST = re.compile(r"(?:https?:)?//(?:www\.)?([^/?#]+)|(?![a-z]+:|#)", re.IGNORECASE)
 _CELLS = frozenset({"dd", "dt", "li", "td", "th"})
 
@@ -82,20 +84,24 @@ def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | Non
 
 
 def _is_reference(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
-    """Return whether a block is a label such as "Read also:" and headlines that link to the site."""
+    """Return whether a block is headlines that link to the site, before or after a label ("Read also:")."""
     rows, links = blocks.rows[place], document.link_chars_before
     linked = [row for row in rows if links[row + 1] > links[row]]
-    if not linked or rows[-1] != linked[-1] or document.tag[blocks.owner[place]] in _CELLS:
+    if not linked or document.tag[blocks.owner[place]] in _CELLS:
         return False
     size, chars = blocks.chars(document, [place])[0], links[rows[-1] + 1] - links[rows[0]]
-    label = " ".join([document.text[row] for row in rows if row < linked[0]]).rstrip()
+    label = " ".join([document.text[row] for row in rows if row < linked[0]]).strip()
+    after = " ".join([document.text[row] for row in rows if row > linked[-1]]).strip()
+    if after and (label or after[0].isalnum() or after[0] in _WITHIN or ending(after) == SENTENCE):
+        return False
+    label = label or after
     headline = document.text[linked[0]].lstrip()
     is_sentence = len(label) > _MAX_UNMARKED or len(headline) < _MIN_ALONE or headline[0].islower()
     return (
         chars >= _MIN_HEADLINE * len(linked)
         and size - chars <= _MAX_LABEL
         and any(map(str.isalpha, label))
-        and not (is_sentence and label[-1].isalnum() and not label.isupper())
+        and not (is_sentence and not after and label[-1].isalnum() and not label.isupper())
         and all(_links_to_site(document, row, site) for row in linked)
     )
 
@@ -144,14 +150,15 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
         return places
     containers: dict[str, str] = {}
     names: dict[int, str] = {}
+    copies: set[str] = set()
     kept = []
     for place, size in zip(places, sizes, strict=True):
-        if size >= MIN_LONG:
-            container = _container_name(document, blocks.owner[place], names)
-            first = containers.setdefault(blocks.text(document, place), container)
-            if container != first:
-                continue
-        kept.append(place)
+        container = _container_name(document, blocks.owner[place], names)
+        first = containers.setdefault(blocks.text(document, place), container)
+        if container != first and (size >= MIN_LONG or container in copies):
+            copies.add(container)
+        else:
+            kept.append(place)
     return kept
 
 

@@ -51,6 +51,9 @@ def body(middle: str = "", end: str = "") -> list[str]:
         ("<p>It leans <span>four centimetres<span class=sr-only>a measure</span></span> to the south, they said.</p>",
          ["It leans four centimetres to the south, they said."]),
         ("<p>Xem thêm: <a href=/n/7>Chợ trung tâm tăng giá thuê sạp</a></p><h3>اقرأ أيضاً <a href=/n/8>خطة جديدة لتطوير الحديقة العامة</a></h3>", []),
+        ("<p><a href=/n/7>Freibad öffnet in diesem Jahr später</a> – mehr dazu</p><p><a href=/n/8>Neue Buslinie im Norden</a> (lesen Sie auch)</p>", []),
+        ("<p><a href=/n/7>The engineers of the county</a>, who came twice, have measured it again.</p>",
+         ["The engineers of the county, who came twice, have measured it again."]),
         ("<p><span>İLGİLİ HABER</span><br><a href=/n/7>Pazar yerinde kiralar arttı</a></p>", []),
         (f"<ul><li><div class=t>Walls</div><div>{PROSE[6]}</div><li><header><h3>Money</h3></header><p>{PROSE[6]} Now.</p></ul>",
          ["Walls", PROSE[6], "Money", f"{PROSE[6]} Now."]),
@@ -98,6 +101,7 @@ def test_headings_of_sections_without_markup(label: str) -> None:
         ("<div><h3><a href=/o>Old crane sold</a></h3><p>The old crane of the harbour was sold to a film studio in the capital.</p></div>", []),
         ("<p>Follow us on Instagram and Facebook, or join our WhatsApp channel.</p>", []),
         ("<p>Đọc tin của Gazette trên <a href=https://www.facebook.com/gazette>Facebook</a></p>", []),
+        ("<p>김도현 기자 dohyun@gazette.example</p>", []),
         (f"<table border=1><tr><td><b>Analysis</b><p>{PROSE[6]}</p></td></tr></table>", ["Analysis", PROSE[6]]),
         ("<p>Подписывайтесь на наш <a href=https://t.me/gazette>Telegram-канал</a>, чтобы узнавать новости.</p>", []),
         ("<p>Her last message on <a href=https://x.com/lena/status/1>X</a>, an hour before the vote, had two words.</p>",
@@ -149,9 +153,24 @@ def test_request_for_consent_after_a_short_story(texts: tuple[str, str], button:
 
 
 def test_second_copy_for_another_screen_is_left_out() -> None:
-    prose = "".join(f"<p>{text}</p>" for text in PROSE)
+    texts = [*PROSE[:4], "“We shall see.”", *PROSE[4:]]
+    prose = "".join(f"<p>{text}</p>" for text in texts)
     page = f"<h1>Repairs</h1><div class=desktop>{prose}</div><div class=mobile>{prose}</div>"
-    assert extract(page).body.split("\n\n") == PROSE
+    assert extract(page).body.split("\n\n") == texts
+
+
+def test_key_points_below_the_title_are_kept_as_a_whole() -> None:
+    points = [
+        "Councillors voted nine to six to rebuild the bridge.",
+        "Work begins in the autumn and ends in 2029, said the council.",
+        "Opponents wanted the county road repaired first.",
+    ]
+    items, prose = (
+        "".join(f"<{tag}>{text}</{tag}>" for text in texts)
+        for tag, texts in (("li", points), ("p", PROSE))
+    )
+    page = f"<main><h1>Repairs will close the bridge</h1><ul>{items}</ul>{prose}</main>"
+    assert extract(page).body.replace("\n\n", "\n").startswith("\n".join([*points, *PROSE[:4]]))
 
 
 def test_longer_stories_after_a_short_one_are_left_out() -> None:
