@@ -34,6 +34,7 @@ cdef class Reader(RowColumns):
     cdef int open_names[MAX_DEPTH]
     cdef int progress
     cdef Py_ssize_t discarded  # misplaced html, head and body elements
+    cdef Py_ssize_t max_tags, max_texts
 
     def __cinit__(self):
         self.names = ElementNames()
@@ -231,10 +232,15 @@ cdef class Reader(RowColumns):
         """Read the page from *place*; return whether it was read to its end."""
         cdef Place data
         cdef const void* tag
+        cdef Py_ssize_t tags = 0, texts = 0
         if self.limit - place > 2 and memcmp(place, b"\xef\xbb\xbf", 3) == 0:  # byte order mark
             place += 3
         while place < self.limit:
             if place[0] == b"<":
+                tags += 1
+                texts += tags > 1 and (place - 1)[0] != b">"
+                if tags > self.max_tags or texts > self.max_texts:
+                    return False
                 place = self.read_markup(place)
                 if place is NULL:
                     return False
@@ -248,10 +254,14 @@ cdef class Reader(RowColumns):
         return self.row > 0
 
 
-def read_rows(bytes utf8 not None, *, bint scripts=False, shown=frozenset(), bint media=True):
+def read_rows(
+    bytes utf8 not None, *, Py_ssize_t max_tags, Py_ssize_t max_texts, bint scripts=False,
+    shown=frozenset(), bint media=True,
+):
     """See :func:`newscrawl.document.document.read_rows`."""
     cdef Reader reader = Reader()
     reader.limit = <Place> utf8 + len(utf8)
     reader.scripts, reader.with_media = scripts, media
     reader.shown = shown
+    reader.max_tags, reader.max_texts = max_tags, max_texts
     return reader.to_rows() if reader.read(<Place> utf8) else None

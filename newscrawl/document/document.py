@@ -82,7 +82,7 @@ MAX_DEPTH = 1000
 _HAS_SAME_RULES = etree.LIBXML_VERSION[:2] == LIBXML_VERSION
 
 
-@compiled("newscrawl.document._read_rows")
+@compiled("newscrawl.document._read_rows", max_tags=MAX_TAGS, max_texts=MAX_TEXTS)
 def read_rows(
     utf8: bytes,  # noqa: ARG001  # only the compiled function reads it
     *,
@@ -95,8 +95,9 @@ def read_rows(
     A parser spends most of its time on nodes and attributes that are not used, and on freeing them.
     *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the rows
     *shown*. Without *media*, that column is empty. None: the columns have to be read from the tree,
-    because the compiled module is missing, elements are nested in more than 2,000 others, a tag has
-    more than 256 attributes, or a name has 100 bytes or more.
+    because the compiled module is missing, there are more than :data:`MAX_TAGS` or :data:`MAX_TEXTS`,
+    elements are nested in more than 2,000 others, a tag has more than 256 attributes, or a name has
+    100 bytes or more.
     """
     return None
 
@@ -431,9 +432,6 @@ def parse_document(
         utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
         utf8 = _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")  # twice as fast as replace()
-    if (first := _first_tags(utf8)) is not None:
-        utf8 = first
-        flags.append("truncated")
     utf8, columns, root = _read(utf8, flags, scripts=scripts, media=media)
     for change in (show_shadow_roots, close_open_title, close_noscripts):
         if (changed := change(columns, utf8)) is not None:
@@ -450,6 +448,10 @@ def _read(
 ) -> tuple[bytes, Rows, etree._Element | None]:
     """Return the page as it was read, its columns, and the tree if they had to be read from it."""
     columns = read_rows(utf8, scripts=scripts, media=media)
+    if columns is None and (first := _first_tags(utf8)) is not None:
+        utf8 = first
+        flags.append("truncated")
+        columns = read_rows(utf8, scripts=scripts, media=media)
     if columns is not None:
         return utf8, columns, None
     if (shortened := drop_surplus_attributes(utf8)) is not None:
@@ -461,9 +463,6 @@ def _read(
 
 def _first_tags(utf8: bytes) -> bytes | None:
     """Return the page up to :data:`MAX_TAGS` and :data:`MAX_TEXTS`; None if it has fewer."""
-    # A tag and a text have four bytes at least.
-    if len(utf8) <= 4 * MAX_TEXTS:
-        return None
     tags = utf8.count(b"<")
     if tags <= MAX_TEXTS or (tags <= MAX_TAGS and tags - utf8.count(b"><") <= MAX_TEXTS):
         return None

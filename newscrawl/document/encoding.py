@@ -120,13 +120,14 @@ def to_utf8(data: bytes, charset: str | None = None) -> Decoded:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _decode(data.removeprefix(mark), encoding)
-    if b"\x1b" in data:
+    is_ascii = data.isascii()  # as the text of all escape sequences is
+    if is_ascii and b"\x1b" in data:
         for escape, encoding in _ESCAPE_SEQUENCES:
             if escape in data and (text := _strict(data, encoding)) is not None:
                 return Decoded(text.encode(), encoding, repaired=False)
     if (wide := _unmarked_utf16(data)) is not None:
         return _decode(data, wide)
-    valid = _utf8_length(data)
+    valid = len(data) if is_ascii else _utf8_length(data)
     if valid is None:
         return _decode_legacy(data, charset)
     return Decoded(data[:valid], "utf-8", repaired=valid < len(data))

@@ -344,7 +344,8 @@ def _title_row(document: Document, result: MethodResult) -> int:
 def _remove_controls(article: Article) -> None:
     """Remove control characters from the text fields of *article*."""
     for name in _FIELDS:
-        setattr(article, name, _cleaned(getattr(article, name)))
+        if value := getattr(article, name):
+            setattr(article, name, _cleaned(value))
 
 
 def _cleaned(value: Any) -> Any:
@@ -354,6 +355,7 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(map(_cleaned, value))
     if is_dataclass(value) and not isinstance(value, type):
-        texts = {field.name: _cleaned(getattr(value, field.name)) for field in fields(value)}
-        return replace(value, **texts)
+        own = {name: getattr(value, name) for name in value.__dataclass_fields__}
+        texts = {name: clean for name, it in own.items() if (clean := _cleaned(it)) is not it}
+        return replace(value, **texts) if texts else value
     return value

@@ -245,7 +245,7 @@ def _zone_by_day(
     """Return the first zone in which *instant* is on the day shown, or on the same day as in all."""
     shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
     # An instant at midnight in UTC is often a day without a time.
-    if instant.date() in shown or instant.time() == time.min:
+    if instant.date() in shown or instant.time() == time.min or not (shown or site.certain):
         return None
     days = [instant.astimezone(zone).date() for zone in site.zones]
     matching = (zone for zone, day in zip(site.zones, days, strict=True) if day in shown)

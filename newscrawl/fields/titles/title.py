@@ -6,6 +6,7 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,7 +196,7 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
 
 def site_names(document: Document, metadata: Metadata, url: str | None) -> SiteNames:
     """Return the stated names, and those in links to the front page that a stated title contains."""
-    return SiteNames([*metadata.site_names, *_logos(document, metadata, url)], url)
+    return SiteNames(metadata.site_names, url, _logos(document, metadata, url))
 
 
 def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[str]:
@@ -244,18 +245,25 @@ def links_home(document: Document, row: int) -> bool:
 class SiteNames:
     """Names of a site, which it appends to or puts before its titles."""
 
-    def __init__(self, names: Iterable[str], url: str | None) -> None:
-        self._names = [letters for name in names if len(letters := _letters(name)) > 1]
+    def __init__(self, stated: Iterable[str], url: str | None, shown: Iterable[str] = ()) -> None:
+        """Keep the names; those *shown* on the page are read if *stated* ones and the URL do not decide."""
+        self._stated = _all_letters(stated)
+        self._shown = shown
         host = _host(url or "")
         #: letters and digits of the host name
         self.host = re.sub(r"[^a-z0-9]", "", host)
         self._labels = host.replace("-", "").split(".")
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return [*self._stated, *_all_letters(self._shown)]
+
     def is_named_by(self, text: str) -> bool:
         """Return whether *text* is just a name of the site."""
+        if weighted_length(text) > _MAX_SITE_LENGTH:
+            return False
         letters = _letters(text)
-        is_known = letters in self._names or letters in self._labels
-        return is_known and weighted_length(text) <= _MAX_SITE_LENGTH
+        return letters in self._stated or letters in self._labels or letters in self._names
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at either end, and sections before it."""
@@ -278,7 +286,7 @@ class SiteNames:
             else:
                 break
         marks = _AT_NAME.finditer(title)
-        for found in (it for it in marks if self._names or " " in it[0]):
+        for found in (it for it in marks if " " in it[0] or self._stated or self._names):
             before, after = title[: found.start()], title[found.end() :]
             if self.is_named_by(after):
                 return before.strip()
@@ -289,16 +297,16 @@ class SiteNames:
     def _is_site_part(self, part: str, *, first: bool = False) -> bool:
         found = words(part)
         letters = "".join(found)
-        if not letters or letters in self._names:
+        if not letters or letters in self._stated:
             return True
         if len(found) > MAX_SITE_WORDS or len(letters) < _MIN_SITE_LETTERS:
-            return False
+            return len(letters) <= _MAX_SITE_LENGTH and letters in self._names
         # A town may be part of the host's name, but a site's name is most of a label.
         labels = [label for label in self._labels if 2 * len(letters) > len(label)]
         hosts = labels if first else [self.host]
-        within = any(letters in name for name in (*self._names, *hosts))
-        return within or any(
-            name in letters for name in self._names if len(name) > _MIN_SITE_LETTERS
+        return any(letters in name for name in (*self._stated, *hosts)) or any(
+            letters in name or (len(name) > _MIN_SITE_LETTERS and name in letters)
+            for name in self._names
         )
 
 
@@ -339,6 +347,10 @@ def _host(url: str) -> str:
 
 def _letters(text: str) -> str:
     return "".join(words(text))
+
+
+def _all_letters(names: Iterable[str]) -> list[str]:
+    return [letters for name in names if len(letters := _letters(name)) > 1]
 
 
 def _normalized(text: str) -> str:
