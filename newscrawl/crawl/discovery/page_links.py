@@ -148,7 +148,7 @@ def read_page(
         "confidence": confidence,
         "barrier": find_barrier(document, features, url),
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
-        "feeds": _feed_urls(document, url, base),
+        "feeds": _feed_urls(document, url, base) if wanted else [],
         "next": next(filter(ListingPages.of, following), None),
         "articles": articles["entries"],
         "scripted": bool(others) and others is not headlines,
