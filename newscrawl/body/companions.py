@@ -31,6 +31,8 @@ MIN_LINK_LIST_DENSITY = 0.1
 """Mean link density of its items from which a list is one with links."""
 MIN_LAST_PROBABILITY = 0.035
 """Probability from which prose right after the body can be its end."""
+MIN_SHORT_PROBABILITY = 0.12
+"""The same for a short sentence next to the last paragraph."""
 MIN_RUN_PROBABILITY = 0.36
 """Mean probability from which posts of several blocks, and long code, belong to the body."""
 _EMBED_CODE = -2.0
@@ -38,7 +40,7 @@ _MIN_SECTIONS = 3
 _NEIGHBOUR_DISTANCE = 3
 _MAX_CODE = 600.0
 _MAX_LEVELS = 4
-_MIN_LOOSE = 20
+_MIN_LOOSE, _MIN_SENTENCE = 20, 34
 _MIN_HEADED = 8
 _MAX_SECTION_LABEL = 80
 _LABEL_TAGS = frozenset({"div", "p"})
@@ -213,7 +215,7 @@ def with_neighbours(
         _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability)
     _add_last_entry(document, blocks, accepted)
-    return sorted(accepted)
+    return [place for place in sorted(accepted) if not _is_number(document, blocks, place)]
 
 
 def _add_between(
@@ -359,9 +361,20 @@ def _add_last(
             if container > home and all(are_headings):
                 headings += inside
                 continue
-            paragraphs = [other for other in inside if other in blocks.prose]
+            parents = {home, blocks.owner[max(accepted)]}
+            paragraphs = [
+                other
+                for other in inside
+                if other in blocks.prose
+                or (
+                    document.parent[blocks.owner[other]] in parents
+                    and blocks.chars(document, [other])[0] >= _MIN_SENTENCE
+                    and ending(blocks.text(document, other)) == SENTENCE
+                    and probability.get(other, 0.0) >= MIN_SHORT_PROBABILITY
+                )
+            ]
             if (
-                inside[-1] not in blocks.prose
+                inside[-1] not in paragraphs
                 or len(inside) > 2 * len(paragraphs)
                 or sum(are_headings) < len(inside) - len(paragraphs)
                 or not all(_may_be_last(document, blocks, other, home) for other in paragraphs)
@@ -412,6 +425,17 @@ def _are_steps(document: Document, blocks: Blocks, row: int, inside: Sequence[in
         and len({(document.tag[step], classes.get(step)) for step in last}) == 1
         and all(ending(blocks.text(document, place)) == SENTENCE for place in last.values())
         and _NEVER_PLAIN.isdisjoint(document.tag[row : document.end[row]])
+    )
+
+
+def _is_number(document: Document, blocks: Blocks, place: int) -> bool:
+    """Return whether a block is the number of a list item before its text."""
+    item = _item(document, blocks.owner[place])
+    return (
+        document.tag[item] == "li"
+        and blocks.text(document, place).rstrip(".)").isdecimal()
+        and place + 1 < len(blocks)
+        and blocks.rows[place + 1][0] < document.end[item]
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _MAX_SCRIPT = 4_000_000
 _MAX_LITERALS = 60  # of a script
+_JSON_STARTS = frozenset({'{"', "[{", '["'})
 _DECODER = json.JSONDecoder(strict=False)
 _LITERAL = lazy_regex(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
 _STRING = lazy_regex(r"[=(,+\[]\s*+(?=[\"'`])")
@@ -34,6 +35,7 @@ _IDENTIFIERS = ("__ref", "__id", "id")
 _MAX_REFERENCE, _MAX_IDENTIFIER = 4, 60  # properties, characters
 _IN_BASE_36 = lazy_regex(r"[0-9a-z]{1,6}")
 _WRITERS = ("document.write", ".innerHTML", "insertAdjacentHTML", ".textContent", ".innerText")
+_SEROVAL = lazy_regex(r"\$R\[\d++\]\s?=")
 _FUNCTION = lazy_regex(r"function\s*\(([\w$,\s]*)\)\s*\{\s*return\s*(?=\{)")
 _ARGUMENTS = lazy_regex(r"[\s;}]*+\)?+\s*+(?=\()")
 _ANGULAR_MARKS = {"q": '"', "s": "'", "l": "<", "g": ">", "a": "&"}
@@ -58,7 +60,7 @@ def script_values(document: Document, wanted: Iterable[str], min_chars: float) -
         if _STREAM in text:
             stream += _pushed(text)
         elif min_chars <= len(text) <= _MAX_SCRIPT:
-            is_json = "json" in attributes.lower()
+            is_json = "json" in attributes.lower() or text.lstrip()[:2] in _JSON_STARTS
             yield from parse_json_ld(_unescaped(text)) if is_json else _literals(text)
     joined = "".join(stream)
     if any(part in joined for part in wanted):
@@ -205,6 +207,8 @@ def _expand(flat: Sequence[Any], place: Any, known: dict[int, Any]) -> Any:
 
 def _literals(text: str) -> Iterator[Any]:
     """Yield the objects, lists and strings that a script assigns or passes to a function."""
+    if "$R[" in text:  # the names of values in Seroval (Solid, TanStack)
+        text = _SEROVAL.sub("", text)
     function = _FUNCTION.search(text)
     if function is not None:
         names = [name.strip() for name in function[1].split(",")]

@@ -54,6 +54,8 @@ def body(middle: str = "", end: str = "") -> list[str]:
         ("<p><a href=/n/7>Freibad öffnet in diesem Jahr später</a> – mehr dazu</p><p><a href=/n/8>Neue Buslinie im Norden</a> (lesen Sie auch)</p>", []),
         ("<p><a href=/n/7>The engineers of the county</a>, who came twice, have measured it again.</p>",
          ["The engineers of the county, who came twice, have measured it again."]),
+        (f"<ol><li><span>1</span><p>{PROSE[6]}</p><li><span>2.</span><p>Who pays, and when, is open.</p></ol>",
+         [PROSE[6], "Who pays, and when, is open."]),
         ("<p><span>İLGİLİ HABER</span><br><a href=/n/7>Pazar yerinde kiralar arttı</a></p>", []),
         (f"<ul><li><div class=t>Walls</div><div>{PROSE[6]}</div><li><header><h3>Money</h3></header><p>{PROSE[6]} Now.</p></ul>",
          ["Walls", PROSE[6], "Money", f"{PROSE[6]} Now."]),
@@ -150,6 +152,12 @@ def test_request_for_consent_after_a_short_story(texts: tuple[str, str], button:
     page = f"<div><h1>Repairs</h1>{story}</div><div id=zz>{notice}<button>{button}</button></div>"
     assert extract(page).body.split("\n\n") == PROSE[:3]
     assert extract(f"<h1>Repairs</h1>{story}{notice}").body.split("\n\n") == [*PROSE[:3], *texts]
+
+
+def test_short_last_paragraph_after_loose_text() -> None:
+    last = "The arches will be open to boats from the first of May."
+    page = f"<div><h1>Repairs</h1>{'<br><br>'.join(PROSE[:5])}<p>{last}</p></div>{SIDEBAR}"
+    assert extract(page).body.endswith(f"{PROSE[4]}\n\n{last}")
 
 
 def test_second_copy_for_another_screen_is_left_out() -> None:
