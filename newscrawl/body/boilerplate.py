@@ -11,6 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_texts import SENTENCE, ending
+from newscrawl.body.notices import address, host, leads_to_site
 from newscrawl.body.parts import CAPTION_TAGS, elements_in, is_embed
 from newscrawl.document.document import rows_between
 from newscrawl.text import letter_overlap
@@ -36,6 +37,7 @@ _LABEL_NAME = re.compile(
     r"|offscreen|tool-?tip(?:-?text|-?content)?|(?:glossary|tooltip|dfn)-(?:info|definition|content|popup))(?:$|[\s_-])",
     re.IGNORECASE,
 )
+_HEADING_TAGS = frozenset({"h2", "h3", "h4", "header"})
 _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
 _SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
@@ -45,6 +47,7 @@ _QUOTES = " .\"'«»‘’‚“”„"
 # A year and another number, which a sentence with a year has seldom.
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d\D++\d|\d\D++(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
+_MAX_DATE_SENTENCE = 30
 _MAX_BYLINE = 60  # longer text between title and date is a standfirst
 _MAX_SHARE_BEFORE_TITLE = 0.5  # a title after most of the text is that of a teaser or an image
 
@@ -56,13 +59,14 @@ def boilerplate(
     *,
     captions: bool = False,
     selected: bool = False,
+    url: str | None = None,
 ) -> frozenset[int]:
     """Return the rows of boilerplate in the subtrees of *roots*.
 
     It comprises figures without code and captions (unless *captions*), asides, navigation and
     footers; blocks of links; date lines; text before the row *title* and between it and the date
-    line, unless most of the text precedes it. Lists of links stay if the blocks were *selected* one
-    by one.
+    line, unless most of the text precedes it. If the blocks were *selected* one by one, lists of
+    links stay, and headings whose link does not lead to another page of the site of *url*.
     """
     aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
     tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"span", "time"}
@@ -84,7 +88,9 @@ def boilerplate(
                 rows.add(row)
         elif tag == "figure" and _is_of_text(document, row):
             continue
-        elif tag in aside or _is_boilerplate_block(document, row, threshold, selected=selected):
+        elif (tag in aside or _is_boilerplate_block(document, row, threshold)) and not (
+            selected and _is_of_story(document, row, url)
+        ):
             rows.add(row)
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
         standfirst = _standfirst(document, roots, title) if selected else ()
@@ -152,13 +158,23 @@ def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
     ]
 
 
-def _is_boilerplate_block(
-    document: Document, row: int, link_density_threshold: float, *, selected: bool
-) -> bool:
+def _is_boilerplate_block(document: Document, row: int, link_density_threshold: float) -> bool:
     if document.link_density(row) > link_density_threshold:
-        return not (selected and document.tag[row] == "p" and _is_sentence(document, row))
+        return True
     role = document.attributes["role"].get(row)
     return role is not None and role.lower() in _ASIDE_ROLES
+
+
+def _is_of_story(document: Document, row: int, url: str | None) -> bool:
+    """Return whether a link is a sentence, or a heading that leads to no other page of *url*'s site."""
+    if document.tag[row] == "p":
+        return _is_sentence(document, row)
+    texts = document.text_nodes(row) if document.tag[row] in _HEADING_TAGS else ()
+    link = address(document, texts[0]) if texts else None
+    if not link:
+        return False
+    is_place = "#" in link and link.partition("#")[0] == (url or "").partition("#")[0]
+    return is_place or not leads_to_site(link, host(url))
 
 
 def _is_sentence(document: Document, row: int) -> bool:
@@ -166,6 +182,13 @@ def _is_sentence(document: Document, row: int) -> bool:
     is_long = document.chars(row) >= _MIN_LINKED_PARAGRAPH
     is_among_prose = document.link_density(document.parent[row]) <= _LINK_DENSITY_THRESHOLD
     return is_long and is_among_prose and ending(document.subtree_text(row)) == SENTENCE
+
+
+def _is_date_line(text: str) -> bool:
+    """Return whether *text* has a date and is no sentence, such as the first of a story."""
+    size = len(text)
+    is_date = size <= _MAX_DATE_LINE and _DATE.search(text) is not None
+    return is_date and (size <= _MAX_DATE_SENTENCE or not ending(text))
 
 
 def _line(document: Document, row: int) -> int:
@@ -183,7 +206,6 @@ def _end_of_head(document: Document, roots: Iterable[int], title: int) -> int:
         if row >= after:
             if before[row] - before[after] > _MAX_BYLINE:
                 break
-            text = document.text[row]
-            if document.tag[row] == "time" or (len(text) <= _MAX_DATE_LINE and _DATE.search(text)):
+            if document.tag[row] == "time" or _is_date_line(document.text[row]):
                 return document.end[_line(document, row)]
     return after

@@ -54,8 +54,7 @@ def without_notices(
 ) -> list[int]:
     """Return *places* without notices, sign-offs, labels, and references to other pages of *url*."""
     accepted = set(places)
-    found = _HOST.match(url or "")
-    site = found and found[1]
+    site = host(url)
     while len(accepted) > _MIN_BEFORE_NOTICE:
         last = max(accepted)
         text = blocks.text(document, last)
@@ -75,7 +74,7 @@ def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | Non
     text, rows = blocks.text(document, place), blocks.rows[place]
     if len(text) > _MAX_SIGN_OFF:
         return False
-    links = [link for row in rows if (link := _address(document, row))]
+    links = [link for row in rows if (link := address(document, row))]
     name = max((site or "").split("."), key=len)
     are_of_site = len(name) > 3 and any(name in link.lower() for link in links)
     return (are_of_site and all(map(_PROFILE.match, links))) or bool(
@@ -102,17 +101,24 @@ def _is_reference(document: Document, blocks: Blocks, place: int, site: str | No
         and size - chars <= _MAX_LABEL
         and any(map(str.isalpha, label))
         and not (is_sentence and not after and label[-1].isalnum() and not label.isupper())
-        and all(_links_to_site(document, row, site) for row in linked)
+        and all(leads_to_site(address(document, row) or "#", site) for row in linked)
     )
 
 
-def _links_to_site(document: Document, row: int, site: str | None) -> bool:
-    """Return whether the link around *row* is relative, or to the host *site*."""
-    host = _HOST.match(_address(document, row) or "#")
-    return host is not None and host[1] in {None, site}
+def host(url: str | None) -> str | None:
+    """Return the host of *url* without ``www.``, None without one."""
+    found = _HOST.match(url or "")
+    return found and found[1]
 
 
-def _address(document: Document, row: int) -> str | None:
+def leads_to_site(link: str, site: str | None) -> bool:
+    """Return whether *link* is relative, or to the host *site*."""
+    found = _HOST.match(link)
+    return found is not None and found[1] in {None, site}
+
+
+def address(document: Document, row: int) -> str | None:
+    """Return the link around *row*."""
     addresses = document.attributes["href"]
     return next((addresses[above] for above in document.ancestors(row) if above in addresses), None)
 

@@ -240,6 +240,7 @@ def _select_body(
             min(skipped, default=fallback_row),
             captions="captions" in options.parts,
             selected=selected,
+            url=page.url,
         )
     if not whole:
         skipped |= rows_of_excluded_parts(document, roots, options.parts)

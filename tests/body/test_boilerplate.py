@@ -67,6 +67,36 @@ def test_keeps_lists_of_links_among_selected_blocks():
     assert boilerplate(document, [0], None, selected=True) == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("link", "is_kept"),
+    [
+        ("https://grey-heron.example/menu", True),
+        ("#heron", True),
+        ("https://www.news.example/7/inns#heron", True),
+        ("https://www.news.example/8/beer", False),
+        ("//news.example/8", False),
+        ("/8/beer", False),
+        ("", False),
+    ],
+)
+def test_keeps_headings_that_lead_to_no_other_story(link: str, is_kept: bool):
+    document = parse_document(f"<div>{BODY}<h3><a href='{link}'>Grey Heron</a></h3>{BODY}</div>")
+    removed = boilerplate(document, [0], None, selected=True, url="https://www.news.example/7/inns")
+    assert removed == (frozenset() if is_kept else set(document.rows_of("h3")))
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "The council, which was elected in 2021, met in the old mill.",
+        "12月15日，2011年港口风云人物提名奖揭晓仪式在北京举行。",
+        "The four things that readers wanted from the council in 2012 were:",
+    ],
+)
+def test_keeps_first_sentences_with_a_year(first: str):
+    assert body_of(f"{HEADLINE}<p>{first}</p>{BODY}") == f"{first}\n\n{TEXT}"
+
+
 def test_keeps_text_before_a_title_in_a_teaser():
     page = f"<title>Council does nothing at all</title><div>{BODY}<h3>Council does nothing at all</h3></div>"
     assert TEXT in extract(page, method="nce").body
