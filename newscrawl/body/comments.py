@@ -231,7 +231,8 @@ def _are_comments(
         return False
     if "h1" in document.tag[rows[0] : stop]:
         return False
-    records = _records(document, texts, rows)
+    needs_authors = not (may_have_replies or has_heading)
+    records = _records(document, texts, rows, _min_authors(rows) if needs_authors else 0)
     if may_have_replies and sum(it.has_reply for it in records) >= _min_records(rows):
         return True
     if has_heading:
@@ -401,14 +402,23 @@ def _min_records(rows: Sequence[int]) -> float:
     return max(2, _MIN_RECORD_SHARE * len(rows))
 
 
-def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> list[_Record]:
-    """Return the records of the list *rows*; none if too few of them are records."""
+def _min_authors(rows: Sequence[int]) -> float:
+    """Return the number of different authors that the list *rows* must have."""
+    return max(2, len(rows) / 2)
+
+
+def _records(
+    document: Document, texts: _ShortTexts, rows: Sequence[int], min_authors: float = 0
+) -> list[_Record]:
+    """Return the records of the list *rows*; none if too few are records or have authors."""
     records: list[_Record] = []
+    authors: set[str] = set()
     needed = _min_records(rows)
     for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         if record := _record(document, texts, row):
             records.append(record)
-        if len(records) + left < needed:
+            authors.add(record.author)
+        if len(records) + left < needed or len(authors) + left < min_authors:
             return []
     return records
 
@@ -416,7 +426,7 @@ def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> lis
 def _have_authors(records: Sequence[_Record], rows: Sequence[int]) -> bool:
     """Return whether many *records* of the list *rows* have different authors."""
     authors = {record.author for record in records if record.author}
-    return len(authors) >= max(2, len(rows) / 2)
+    return len(authors) >= _min_authors(rows)
 
 
 def _have_buttons(document: Document, records: Sequence[_Record], rows: Sequence[int]) -> bool:

@@ -183,6 +183,8 @@ def _min_list_probability(features: Columns, start: int, end: int) -> float:
 def _runs(features: Columns, code: float) -> Iterator[tuple[int, int]]:
     """Yield start and end of each run of blocks with this tag or in one."""
     start = 0
+    if code not in features["tag"] and code not in features["parent_tag"]:  # the common case
+        return
     tags = zip(features["tag"], features["parent_tag"], strict=True)
     for is_part, run in groupby(code in codes for codes in tags):
         end = start + len(list(run))

@@ -145,7 +145,7 @@ def find_main_content_node(
     visited level by level, and only those with as many words as the longest text node, which scores
     at least as well as any smaller node.
     """
-    end, page_words = document.end, counts.words[-1]
+    end, words, links = document.end, counts.words, counts.links
     if not counts.longest:
         return None
     weight_text = parameters.weight_text
@@ -156,11 +156,14 @@ def find_main_content_node(
     for node in level_order:
         set_text_count = set_link_count = 0  # setTextCnt, setLinkCnt
         for child in document.children(node):
-            text_count, link_count = counts.of(child, end[child])
-            if _text_to_link_ratio(text_count, link_count) > parameters.threshold:
+            text_count = words[end[child]] - words[child]
+            if not text_count:  # most children of large nodes
+                continue
+            link_count = links[end[child]] - links[child]
+            if (text_count - link_count) / text_count > parameters.threshold:
                 set_text_count += text_count
                 set_link_count += link_count
-            if text_count and text_count >= min_words:
+            if text_count >= min_words:
                 level_order.append(child)
         children_have_text = counts.of(node + 1, end[node])[0] > 0
         if parameters.subset and children_have_text:
@@ -168,7 +171,7 @@ def find_main_content_node(
         else:
             text_count, link_count = counts.of(node, end[node])  # textCnt, linkCnt
         ratio = _text_to_link_ratio(text_count, link_count)
-        score = weight_ratio * ratio + weight_text * text_count / page_words
+        score = weight_ratio * ratio + weight_text * text_count / words[-1]
         if score > best_score:
             best, best_score = node, score
     return best

@@ -252,11 +252,10 @@ class _Regions:
             row >= self._end or (0 <= self._heading < row and self._is_teaser(row))
         ):
             return True
-        share = prose(document, row, document.end[row]) / (self._prose or 1)
-        if share > MAX_COMMENT_SHARE:  # the largest of all
+        max_share = self._max_share(row, tag)
+        if max_share is None:  # the common case
             return False
-        max_share = self._max_share(row)
-        return max_share is not None and share <= max_share
+        return prose(document, row, document.end[row]) / (self._prose or 1) <= max_share
 
     def _is_teaser(self, row: int) -> bool:
         """Return whether an element has a heading that is a link, and little text."""
@@ -266,9 +265,8 @@ class _Regions:
             for inner, tag in enumerate(document.tag[row : document.end[row]], row)
         )
 
-    def _max_share(self, row: int) -> float | None:
+    def _max_share(self, row: int, tag: str) -> float | None:
         """Return the share of the page's prose up to which *row* is a region; None: never."""
-        tag = self._document.tag[row]
         if tag == "table" and is_data_table(self._document, row):
             return MAX_DATA_SHARE
         share = _MAX_TAG_SHARES.get(tag)

@@ -14,26 +14,24 @@ if TYPE_CHECKING:
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
+# For lower case: a pattern that ignores case is tried at every character.
 _CLAIM = re.compile(
     r"^\W{0,3}(?:©|\(c\) ?\d{4}|copyright\b[^.]{0,40}\d{4})|all rights reserved|alle rechte vorbehalten|tous droits (?:réservés|de reproduction)"
     r"|derechos reservados|direitos reservados|riproduzione riservata|все права защищены|版[权權](?:所有|声明)|^(?:免[责責])?[声聲]明[:：]|(?:不得|禁止)转载|^[（(【]?责(?:任编辑|编)[:：]|無断転載|무단 ?전재|جميع الحقوق محفوظة|सर्वाधिकार सुरक्षित|активная (?:гипер)?ссылка"
-    r"|may not be (?:published|reproduced|copied)|^[^@]{0,60}@[\w-]++\.[\w.-]++\W*$",
-    re.IGNORECASE,
+    r"|may not be (?:published|reproduced|copied)|^[^@]{0,60}@[\w-]++\.[\w.-]++\W*$"
 )
 _MAX_CLAIM, _MIN_BEFORE_NOTICE = 600, 3
 _NETWORK = re.compile(
     r"facebook|instagram|twitter|whats ?app|telegram|tiktok|youtube|linkedin|bluesky|mastodon|threads|google news"
     r"|(?<![^\W_])x(?![^\W_])|фейсбук|телеграм|вконтакте|дзен|फेसबुक|व्हाट्सए|페이스북|유튜브|카카오|微信|微博|(?<![^\W_])line(?![^\W_])"
-    r"|فيسبوك|تويتر|تلي?غرام|واتساب|פייסבוק|טלגרם|וואטסאפ|เฟซบุ๊ก|ไลน์",
-    re.IGNORECASE,
+    r"|فيسبوك|تويتر|تلي?غرام|واتساب|פייסבוק|טלגרם|וואטסאפ|เฟซบุ๊ก|ไลน์"
 )
 _FOLLOW = re.compile(
     r"\b(?:follow|join) us\b|\b(?:find|like) us on\b|\b(?:subscribe to|follow|join) our\b|folgen sie (?:uns|unser)|folgt? uns|folge uns|abonnieren sie|suivez|abonnez"
     r"|en vous abonnant|rejoignez|s[ií]gue(?:nos|-nos)|síganos|suscríb|únete a|siga-nos|acompanhe|inscreva-se|seguici|iscriviti|volg ons|obserwuj(?:cie)? nas|dołącz do"
     r"|polub(?:cie)? nas|följ oss|følg oss|подписывайтесь|подпишитесь|підписуйтес|читайте нас|takip edin|abone ol|تابعونا|تابعوا|اشتركوا? في|עקבו אחרינו|הצטרפו ל(?:ערוץ|קבוצ)"
     r"|फॉलो करें|हमसे जुड़|フォロー(?:し|をお願い)|友だち追加|구독하|팔로우하|[关關][注註](?:我[们們]|官方|公众号|公眾號)|theo dõi (?:chúng tôi|kênh|báo)|ikuti kami|ติดตาม(?:เรา|ข่าว|ได้)|ακολουθήστε"
-    r"|sledujte|urmăriți|urmărește-ne|kövess",
-    re.IGNORECASE,
+    r"|sledujte|urmăriți|urmărește-ne|kövess"
 )
 _PROFILE = re.compile(
     r"https?://(?:[a-z]+\.)?(?:facebook|instagram|twitter|x|t|whatsapp|youtube|tiktok|linkedin|threads|bsky|vk|zalo|pinterest|telegram)\.[a-z]+/",
@@ -58,7 +56,7 @@ def without_notices(
     while len(accepted) > _MIN_BEFORE_NOTICE:
         last = max(accepted)
         text = blocks.text(document, last)
-        is_claim = len(text) <= _MAX_CLAIM and _CLAIM.search(text)
+        is_claim = len(text) <= _MAX_CLAIM and _CLAIM.search(text.lower())
         if not is_claim and not _is_sign_off(document, blocks, last, site):
             break
         accepted.discard(last)
@@ -71,7 +69,7 @@ def without_notices(
 
 def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
     """Return whether a block asks readers to follow the site, or only links to it, on social networks."""
-    text, rows = blocks.text(document, place), blocks.rows[place]
+    text, rows = blocks.text(document, place).lower(), blocks.rows[place]
     if len(text) > _MAX_SIGN_OFF:
         return False
     links = [link for row in rows if (link := address(document, row))]

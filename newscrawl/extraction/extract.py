@@ -60,8 +60,8 @@ _MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.95
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
-_UNCHANGED = frozenset({"evidence", "body_markdown", "body_html"})
-"""Names of sources, and markup, whose text is cleaned before it is escaped."""
+_UNCHANGED = frozenset({"evidence", "body", "body_markdown", "body_html"})
+"""Names of sources, and the body, whose text is cleaned when it is read."""
 _FIELDS = tuple(field.name for field in fields(Article) if field.name not in _UNCHANGED)
 
 
