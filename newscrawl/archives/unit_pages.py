@@ -27,11 +27,11 @@ from newscrawl.archives.captures import (
 )
 from newscrawl.archives.remote_files import local_copy, open_seekable
 from newscrawl.archives.sources import PARQUET, Unit
-from newscrawl.crawl.discovery.link_classifier import may_be_article
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import is_binary
 from newscrawl.feeds.feed_rows import parse_line
+from newscrawl.fields.kind.link_classifier import may_be_article
 from newscrawl.items import PageItem
 from newscrawl.pipeline_options import page_arguments
 from newscrawl.text import without_controls

@@ -282,7 +282,9 @@ def _kind(
     if features and (barrier := find_barrier(parsed, features, article.url, body=article.body)):
         return "other", Evidence(barrier, BARRIER_CONFIDENCE)
     texts = (article.title or "", article.body)
-    kind, confidence = page_kind(document, features, texts, threshold=options.article_threshold)
+    kind, confidence = page_kind(
+        document, features, texts, url=article.url, threshold=options.article_threshold
+    )
     return kind, Evidence("page", confidence)
 
 
@@ -308,7 +310,7 @@ def _findings(article: Article, result: MethodResult) -> ExtractedFields:
         result.title,
         article.evidence.get("date"),
         len(article.authors),
-        result.text,
+        article.body,
     )
 
 

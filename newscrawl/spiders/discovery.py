@@ -6,7 +6,7 @@ from collections.abc import Iterator  # noqa: TC003  # scrapy-poet reads it
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.discovery.link_classifier import date_in_url
+from newscrawl.fields.kind.link_classifier import date_in_url
 from newscrawl.items import ListedArticle
 from newscrawl.spiders.sitelist import SitelistSpider
 

@@ -19,6 +19,7 @@ from newscrawl.fields.kind.kind_features import KIND_FEATURES, kind_features
 from newscrawl.fields.kind.page_kind import (
     KIND_THRESHOLD,
     STORY_CONFIDENCE,
+    is_listing,
     load_kind_model,
     load_page_model,
 )
@@ -237,6 +238,43 @@ def test_section_page_is_no_article():
             f"<head>{head}</head><body><h1>Politics</h1>{layout.format(teasers)}</body>"
         )
         assert article.kind in {"index", "other"}
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://gazette.example/", True),
+        ("https://gazette.example/town/", True),
+        ("https://gazette.example/category/town-hall-and-council/", True),
+        ("https://gazette.example/?p=5214", False),
+        ("https://gazette.example/town/council-does-nothing-at-all", False),
+        ("https://gazette.example/2026/11/24/council.html", False),
+        (None, False),
+    ],
+)
+def test_doubtful_page_is_a_list_by_its_url(url: str | None, expected: bool):
+    trace = Trace()
+    extract(f"{STUB}</article>", url, trace=trace)
+    assert is_listing(trace.kind_features, 0.4, url) is expected
+    assert not is_listing(trace.kind_features, 0.6, url)
+
+
+SMALL_SECTION = """<title>{0} | Gazette</title><p><a href=/>Gazette</a> <a href=/about>About us</a>
+<h1>{0}</h1>{1}<h3>Most read</h3><ul><li><a href=/4>A late decision on the bridge</a></ul>"""
+
+
+@pytest.mark.parametrize(
+    "teaser",
+    [
+        "<section><h2><a href=/{0}>Council votes for the new landing</a></h2><p>{1}</p><p>4 May 2026</p></section>",
+        "<div><a href=/{0}><img src=1.jpg><div>Council votes for the new landing</div></a><p>{1}</p></div>",
+        "<dl><dt>4 May 2026<dd><a href=/{0}>Council votes for the new landing</a> {1}</dl>",
+    ],
+)
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_section_page_of_few_teasers_is_no_article(teaser: str, number: int):
+    teasers = "".join(teaser.format(n, SENTENCE) for n in range(number))
+    assert extract(SMALL_SECTION.format("Town", teasers)).kind in {"index", "other"}
 
 
 def test_threshold_is_an_option():

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.link_classifier import date_in_url
 from newscrawl.crawl.discovery.period import Period, span_of
 from newscrawl.crawl.discovery.urls import (
     TrackingVariants,
@@ -21,6 +20,7 @@ from newscrawl.crawl.discovery.urls import (
     trap_kind,
 )
 from newscrawl.fields import further_pages, parse_date
+from newscrawl.fields.kind.link_classifier import date_in_url
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:

@@ -14,11 +14,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from newscrawl.crawl.discovery.link_classifier import (
-    is_headline,
-    link_kind,
-    may_list_articles,
-)
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
 from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.period import archive_span, span_of
@@ -31,6 +26,11 @@ from newscrawl.fields import (
     has_article_data,
     kind_features,
     page_kind,
+)
+from newscrawl.fields.kind.link_classifier import (
+    is_headline,
+    link_kind,
+    may_list_articles,
 )
 from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze

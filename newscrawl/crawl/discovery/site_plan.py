@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from newscrawl.crawl.discovery.link_classifier import date_in_url, may_be_article
 from newscrawl.crawl.discovery.listing_entries import date_timestamp
 from newscrawl.crawl.discovery.paging import ListingPages, SitemapSeries
 from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
@@ -26,6 +25,7 @@ from newscrawl.crawl.discovery.target import (
     TargetQueue,
 )
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
+from newscrawl.fields.kind.link_classifier import date_in_url, may_be_article
 from newscrawl.items import LISTED
 
 if TYPE_CHECKING:

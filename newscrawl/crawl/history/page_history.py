@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.crawl.discovery.target import Target
 from newscrawl.crawl.discovery.urls import page_key, registered_domain, site_key
 from newscrawl.crawl.frontier.crawl_store import SiteMemory
@@ -26,6 +25,7 @@ from newscrawl.crawl.history.revisit_policy import (
     due_at,
 )
 from newscrawl.crawl.history.schema import PageRow
+from newscrawl.fields.kind.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.sqlite import checksum
 from newscrawl.text import words
 

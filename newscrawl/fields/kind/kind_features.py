@@ -15,6 +15,7 @@ from newscrawl.document.document import rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.fields.kind.text_measures import (
     TextMeasures,
+    count_sentences,
     dates_and_prices,
     longest_runs,
     measure_forest,
@@ -51,22 +52,22 @@ PAGE_FEATURES = (
 
 _BODY_FEATURES = (
     "body_chars", "body_share", "body_texts", "body_mean", "body_longest", "body_link_density",
-    "body_confidence", "body_run", "body_start", "body_density", "body_trees", "body_together",
-    "body_in_items", "span_headings", "span_linked_headings", "span_headline_links", "span_images",
-    "span_dates", "body_of_page", "links_before", "images_before",
+    "body_confidence", "body_run", "body_start", "body_together", "body_sentences",
+    "body_sentence_share", "chars_per_heading", "span_headings", "span_linked_headings",
+    "span_headline_links", "span_images", "span_dates", "body_of_page", "images_before",
 )  # fmt: skip
 _TITLE_FEATURES = (
-    "title_length", "title_confidence", "title_level", "title_shown", "title_linked",
-    "title_likeness", "title_distance", "title_texts",
+    "title_length", "title_confidence", "title_shown", "title_linked", "title_likeness",
+    "title_distance", "title_texts", "title_recall",
 )  # fmt: skip
 
 KIND_FEATURES = (
     *PAGE_FEATURES, *_BODY_FEATURES, *_TITLE_FEATURES, "date_confidence", "date_kind", "authors",
+    "same_links",
 )  # fmt: skip
 """Names of the features, in the order of the model."""
 
 _HEADINGS = ("h2", "h3", "h4", "h5")
-_LEVELS = {f"h{level}": float(level) for level in range(1, 7)}
 _MAX_HEADING_ROWS = 60
 _MAX_LINKS = 200
 # Short texts with a digit that are searched for dates and prices.
@@ -90,8 +91,8 @@ class ExtractedFields(NamedTuple):
     title: Headline | None
     date: Evidence | None
     authors: int
-    #: text of a body that is not in the page's nodes
-    text: str | None = None
+    #: the body; of some pages in no node
+    text: str
 
 
 Features = dict[str, float]
@@ -99,7 +100,7 @@ Features = dict[str, float]
 
 
 def kind_features(document: Document, found: ExtractedFields | None = None) -> Features:
-    """Return the :data:`KIND_FEATURES` and ``same_links``, or without *found* the :data:`PAGE_FEATURES`."""
+    """Return the :data:`KIND_FEATURES`, or without *found* the :data:`PAGE_FEATURES`."""
     measures = _Measures.of(document)
     features = _page_features(document, measures)
     if found is not None:
@@ -195,14 +196,19 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
     features = dict.fromkeys(_BODY_FEATURES, 0.0)
     features["body_confidence"] = 0.0 if found.body is None else found.body.confidence
     forest, end = found.forest, document.end
-    stated = weighted_length(found.text or "")
+    stated = weighted_length(found.text)
+    lines = list(filter(None, found.text.split("\n")))
+    sentences = count_sentences(lines)
+    features["body_sentences"] = log1p(sentences)
+    features["body_sentence_share"] = sentences / (len(lines) or 1)
     if not forest:
         return features | {"body_chars": log1p(stated), "body_share": float(stated > 0)}
     first, last = forest[0], max(end[root] for root in forest)
-    anchors, images = document.rows_of("a"), document.rows_of("img")
+    images = document.rows_of("img")
     body = measure_forest(document, forest)
     plain = prose(document, 0, len(document))
     size = max(body.chars, stated)
+    headings = _count_between(measures.headings, first, last)
     return features | {
         "body_chars": log1p(size),
         "body_share": body.own / (plain or 1),
@@ -212,17 +218,14 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
         "body_link_density": 1 - body.own / (body.chars or 1),
         "body_run": log1p(measures.runs[0]) - log1p(size),
         "body_start": prose(document, 0, first) / (plain or 1),
-        "body_density": body.own / (prose(document, first, last) or 1),
-        "body_trees": log1p(len(forest)),
         "body_together": body.largest_group / (body.chars or 1),
-        "body_in_items": body.in_items / (body.chars or 1),
-        "span_headings": log1p(_count_between(measures.headings, first, last)),
+        "chars_per_heading": log1p(body.chars / (headings + 1)),
+        "span_headings": log1p(headings),
         "span_linked_headings": log1p(_count_between(measures.linked, first, last)),
         "span_headline_links": log1p(_count_between(measures.texts.headlines, first, last)),
         "span_images": log1p(_count_between(images, first, last)),
         "span_dates": log1p(_count_between(measures.dates, first, last)),
         "body_of_page": body.chars / (document.chars(0) or 1),
-        "links_before": bisect_left(anchors, first) / (len(anchors) or 1),
         "images_before": bisect_left(images, first) / (len(images) or 1),
     }
 
@@ -251,11 +254,10 @@ def _title_features(document: Document, found: ExtractedFields) -> Features:
     features["title_length"] = log1p(weighted_length(title.text))
     features["title_confidence"] = title.evidence.confidence
     features["title_likeness"] = _word_recall(document.title, title.text)
+    features["title_recall"] = _word_recall(title.text, found.text)
     row = title.row
     if row is None:
         return features
-    levels = (_LEVELS.get(document.tag[above], 0.0) for above in (row, *document.ancestors(row)))
-    features["title_level"] = max(levels, default=0.0)
     features["title_shown"] = 1.0
     features["title_linked"] = float(document.link_chars(row) > 0)
     if found.forest:

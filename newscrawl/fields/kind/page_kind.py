@@ -18,6 +18,7 @@ from newscrawl.fields.kind.kind_features import (
     json_ld_scripts,
     names_article,
 )
+from newscrawl.fields.kind.link_classifier import may_be_article
 from newscrawl.fields.kind.series import series_kind
 from newscrawl.text import letter_overlap, weighted_length
 
@@ -51,10 +52,11 @@ FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
 
 _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
-_MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(2500.0), log1p(400.0)
+_MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(1600.0), log1p(400.0)
 _MIN_UNDATED_PROBABILITY = 0.4
 _MIN_HEADLINE, _START, _MIN_OVERLAP = 32, 600, 0.3
 _MIN_TEASERS, _MIN_TEASER_SHARE, _MAX_TEASERS = 3, 0.3, 0.65
+_MAX_LISTING = 0.5
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
@@ -87,9 +89,10 @@ def page_kind(
     features: Mapping[str, float],
     texts: tuple[str, str] = ("", ""),
     *,
+    url: str | None = None,
     threshold: float | None = None,
 ) -> tuple[ArticleKind, float]:
-    """Return the kind of *document*, which has these *features*, and the confidence, 0..1.
+    """Return the kind of *document* from *url*, which has these *features*, and the confidence, 0..1.
 
     *texts* are the extracted title and body. A page with a declared story needs no *features*.
 
@@ -97,7 +100,8 @@ def page_kind(
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
     of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
     Short undated texts without images that do not repeat their headline, such as cookie walls, and threads of
-    forums are ``other``; pages on which most texts have a linked heading or a link such as "Read more" are an ``index``.
+    forums are ``other``; doubtful pages with the URL of a front page or section, or on which most texts have a linked
+    heading or a link such as "Read more", are an ``index``.
     """
     probability = article_probability(features) if features else STORY_CONFIDENCE
     declared = declared_series(document)
@@ -106,11 +110,11 @@ def page_kind(
         return series, max(probability, SERIES_CONFIDENCE)
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
-    is_doubtful = threshold is None and probability < _MAX_TEASERS
-    if is_article and is_doubtful and _are_teasers(features):
-        return "index", NOTICE_CONFIDENCE
-    if is_article and not declared and is_undated(features, probability, texts):
-        return "other", NOTICE_CONFIDENCE
+    if is_article and not declared:
+        if threshold is None and is_listing(features, probability, url):
+            return "index", NOTICE_CONFIDENCE
+        if is_undated(features, probability, texts):
+            return "other", NOTICE_CONFIDENCE
     if is_article:
         return declared or "article", probability
     is_index = document.link_density(0) > _MAX_LINK_DENSITY
@@ -138,14 +142,21 @@ def is_undated(
     return not (is_likely and is_headline and letter_overlap(title, body[:_START]) >= _MIN_OVERLAP)
 
 
-def _are_teasers(features: Mapping[str, float]) -> bool:
-    """Return whether the texts of the body have linked headings or links with the same text each."""
-    linked = features.get("span_linked_headings", 0.0)
-    if linked != features.get("span_headings"):
+def is_listing(features: Mapping[str, float], probability: float, url: str | None) -> bool:
+    """Return whether a doubtful page is a list by its *url* or by the body.
+
+    Articles have another address, or the texts of the body have linked headings or links with the same text each.
+    """
+    if "body_chars" not in features:  # before extraction
+        return False
+    if url and probability < _MAX_LISTING and not may_be_article(url):
+        return True
+    linked = features["span_linked_headings"]
+    if linked != features["span_headings"]:
         linked = 0.0
-    texts = expm1(features.get("body_texts", 0.0))  # with some of the headings
+    texts = expm1(features["body_texts"])  # with some of the headings
     least = log1p(max(_MIN_TEASERS, _MIN_TEASER_SHARE * texts))
-    return max(linked, features.get("same_links", 0.0)) >= least
+    return probability < _MAX_TEASERS and max(linked, features["same_links"]) >= least
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:

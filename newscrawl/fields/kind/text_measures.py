@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.repeats import prose
-from newscrawl.text import places_of
+from newscrawl.text import places_of, weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,6 +88,13 @@ def measure_texts(document: Document) -> TextMeasures:
     return TextMeasures(headlines, headline_chars, teasers, paragraphs, paragraph_chars, sentences)
 
 
+def count_sentences(lines: Iterable[str]) -> int:
+    """Return the number of *lines* that are paragraphs and end like a sentence."""
+    return sum(
+        line[-1] in _SENTENCE_ENDS and weighted_length(line) >= _MIN_PARAGRAPH for line in lines
+    )
+
+
 def longest_runs(document: Document) -> tuple[float, float]:
     """Return the weighted characters of the two longest runs of text outside of links."""
     runs: dict[int, float] = defaultdict(float)
@@ -133,8 +140,6 @@ class ForestMeasures(NamedTuple):
     own: float
     #: characters of the largest group of trees with the same parent
     largest_group: float
-    #: characters in list items
-    in_items: float
 
 
 def measure_forest(document: Document, forest: Sequence[int]) -> ForestMeasures:
@@ -142,9 +147,8 @@ def measure_forest(document: Document, forest: Sequence[int]) -> ForestMeasures:
     end, before = document.end, document.chars_before
     sizes = [before[row + 1] - before[row] for root in forest for row in document.text_nodes(root)]
     own = sum(prose(document, root, end[root]) for root in forest)
-    group, in_items = _largest_group(document, forest), _chars_in_items(document, forest)
-    longest = max(sizes, default=0.0)
-    return ForestMeasures(len(sizes), sum(sizes), longest, own, group, in_items)
+    group, longest = _largest_group(document, forest), max(sizes, default=0.0)
+    return ForestMeasures(len(sizes), sum(sizes), longest, own, group)
 
 
 def _largest_group(document: Document, forest: Iterable[int]) -> float:
@@ -154,22 +158,3 @@ def _largest_group(document: Document, forest: Iterable[int]) -> float:
         parent = document.parent[root]
         groups[parent] = groups.get(parent, 0.0) + document.chars(root)
     return max(groups.values())
-
-
-def _chars_in_items(document: Document, forest: Iterable[int]) -> float:
-    """Return the weighted characters of the trees in list items."""
-    tag, parent = document.tag, document.parent
-    known = {-1: False}
-
-    def is_in_item(row: int) -> bool:
-        path = []
-        while row not in known:
-            path.append(row)
-            if tag[row] == "li":
-                known[row] = True
-                break
-            row = parent[row]
-        known.update(dict.fromkeys(path, known[row]))
-        return known[row]
-
-    return sum(document.chars(root) for root in forest if is_in_item(root))

@@ -12,12 +12,19 @@ from newscrawl.fields.kind.page_kind import (
     KIND_THRESHOLD,
     PAGE_KIND_MODEL_FILE,
     PAGE_KIND_THRESHOLD,
+    is_listing,
     is_undated,
 )
 from newscrawl.lab.corpora.calibration import bin_rows, confidence_bins
 from newscrawl.lab.corpora.metrics import mean
 from newscrawl.lab.corpora.tables import Table
-from newscrawl.lab.training.kind_training import WEIGHTS, calibration_curve, predict_in_folds
+from newscrawl.lab.training.kind_training import (
+    WEIGHTS,
+    calibration_curve,
+    group_of,
+    predict_in_folds,
+    weights_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +54,7 @@ def kind_tables(
     for file in (KIND_MODEL_FILE, PAGE_KIND_MODEL_FILE):
         predictions = list(predict_in_folds(pages, file, fitted=fitted))
         known = [it for it in predictions if fitted is None or fitted(it.page)]
-        curve = np.array(calibration_curve(known)).T
+        curve = np.array(calibration_curve(known, weights_of(file))).T
         calibrated = [(float(np.interp(it.probability, *curve)), it) for it in predictions]
         names = KIND_FEATURES if file == KIND_MODEL_FILE else PAGE_FEATURES
         yield _kept(NAMES[file], calibrated, families or {}, names)
@@ -68,9 +75,9 @@ def _kept(
         corpus, group = it.page.corpus, it.example.group
         name = families.get(corpus, corpus) if group == "article" else group
         features = {name: it.example.features[name] for name in names}
-        groups.setdefault(name, []).append(
-            0.0 if is_undated(features, probability) else probability
-        )
+        url = it.page.url if it.example.group == group_of(it.page) else None
+        is_refused = is_undated(features, probability) or is_listing(features, probability, url)
+        groups.setdefault(name, []).append(0.0 if is_refused else probability)
     rows = [
         [name, str(len(group)), *(f"{mean([p >= at for p in group]):.3f}" for at in THRESHOLDS)]
         for name, group in groups.items()

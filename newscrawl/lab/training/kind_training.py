@@ -26,7 +26,7 @@ from newscrawl.lab.training.model_writer import save_models
 from newscrawl.lab.training.training_errors import TooFewPagesError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,10 +34,24 @@ if TYPE_CHECKING:
     from newscrawl.lab.training.example_types import Example
 
 LISTS = frozenset({"collection", "listing"})
-"""Page types that are indexes. Other types than articles (forums, products...) are not used for
-training, as users may want them or not."""
+"""Page types that are indexes. Forums and documentation are not used for training, as users may want
+them or not."""
 
 WEIGHTS: Mapping[str, float] = {
+    "article": 1.0,
+    "list": 1.5,
+    "made article": 0.1,
+    "old style": 0.12,
+    "made index": 0.5,
+    "index in place": 0.75,
+    "made section": 0.5,
+    "made other": 0.04,
+    "product": 0.4,
+    "service": 0.1,
+}
+"""Total weight of the examples of each group after extraction."""
+
+PAGE_WEIGHTS: Mapping[str, float] = {
     "article": 1.0,
     "list": 1.0,
     "made article": 0.1,
@@ -46,7 +60,10 @@ WEIGHTS: Mapping[str, float] = {
     "index in place": 1.5,
     "made other": 0.04,
 }
-"""Total weight of the examples of each group."""
+"""Those before extraction, when small sections, products and services are too like articles."""
+
+UNCALIBRATED = frozenset({"made article", "old style", "product", "service"})
+"""Groups that the calibration leaves out, as crawls of news meet few of them."""
 
 ARTICLES = frozenset({"article", "made article", "old style"})
 """Groups of articles."""
@@ -182,7 +199,7 @@ def fit_kind_models(pages: Sequence[KindPage]) -> KindModels:
 def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:
     model = _fit(pages, file)
     try:
-        curve = calibration_curve(list(predict_in_folds(pages, file)))
+        curve = calibration_curve(list(predict_in_folds(pages, file)), weights_of(file))
     except TooFewPagesError:
         return model
     return model._replace(ensemble=replace(model.ensemble, calibration=curve))
@@ -192,20 +209,25 @@ def _classifier(file: str) -> Boosting:
     return WHOLE if file == KIND_MODEL_FILE else PAGE
 
 
+def weights_of(file: str) -> Mapping[str, float]:
+    """Return the weights of the groups that the model *file* is fitted to."""
+    return WEIGHTS if file == KIND_MODEL_FILE else PAGE_WEIGHTS
+
+
 def _fit(pages: Sequence[KindPage], file: str) -> Model:
-    classifier = _classifier(file)
+    classifier, weights = _classifier(file), weights_of(file)
     pairs = [
         (page.page.corpus, example)
         for page in pages
         for example in page.examples
-        if example.group in WEIGHTS
+        if example.group in weights
     ]
     rows = feature_rows(_columns([example for _, example in pairs], file), classifier.names)
     sites = {name for page in pages for name in site_names(page.page)}
     return classifier.fit(
         rows,
         [example.is_article for _, example in pairs],
-        _weights([(corpus, example.group) for corpus, example in pairs]),
+        _weights([(corpus, example.group) for corpus, example in pairs], weights),
         sites,
     )
 
@@ -215,14 +237,19 @@ def _columns(examples: Sequence[KindExample], file: str) -> Columns:
     return {name: [example.features[name] for example in examples] for name in names}
 
 
-def _weights(members: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+def _weights(
+    members: Sequence[tuple[str, str]], of_groups: Mapping[str, float]
+) -> NDArray[np.float64]:
     """Return the weights of examples given as (corpus, group); lower in large corpora."""
     sizes = Counter(members)
     totals: dict[str, float] = defaultdict(float)
     for (_, group), number in sizes.items():
         totals[group] += sqrt(number)
     weights = np.array(
-        [WEIGHTS[group] / (totals[group] * sqrt(sizes[corpus, group])) for corpus, group in members]
+        [
+            of_groups[group] / (totals[group] * sqrt(sizes[corpus, group]))
+            for corpus, group in members
+        ]
     )
     scaled: NDArray[np.float64] = weights * len(weights) / weights.sum()
     return scaled
@@ -258,23 +285,25 @@ def predict_in_folds(
                     yield KindPrediction(page.page, example, probability)
 
 
-def calibration_curve(predictions: Iterable[KindPrediction]) -> tuple[tuple[float, float], ...]:
+def calibration_curve(
+    predictions: Iterable[KindPrediction], groups: Collection[str] = WEIGHTS.keys()
+) -> tuple[tuple[float, float], ...]:
     """Return calibrated probabilities by probability: Platt scaling.
 
-    Fitted to real articles and to real and made lists, weighted for :data:`ARTICLE_SHARE`.
+    Of the pages of *groups* it is fitted to real articles and to real and made lists, weighted for :data:`ARTICLE_SHARE`.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # an extra
 
     cases = [
         (it.example.group, it.example.is_article, it.probability)
         for it in predictions
-        if it.example.group in WEIGHTS and it.example.group not in {"made article", "old style"}
+        if it.example.group in groups and it.example.group not in UNCALIBRATED
     ]
     group_sizes = Counter(group for group, _, _ in cases)
-    groups = Counter(group in ARTICLES for group in group_sizes)
+    numbers = Counter(group in ARTICLES for group in group_sizes)
     shares = {True: ARTICLE_SHARE, False: 1 - ARTICLE_SHARE}
     weights = [
-        len(cases) * shares[is_article] / groups[is_article] / group_sizes[group]
+        len(cases) * shares[is_article] / numbers[is_article] / group_sizes[group]
         for group, is_article, _ in cases
     ]
     log_odds = [[_log_odds(probability)] for _, _, probability in cases]

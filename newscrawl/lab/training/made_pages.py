@@ -66,7 +66,8 @@ def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[LabelledStor
     """Return home and section pages with teasers of *stories*.
 
     Groups: ``made index`` for generated layouts, ``index in place`` for *page* with teasers
-    instead of its body, ``made other`` for an imprint in one of the two ways.
+    instead of its body; in one of the two ways ``made other`` for an imprint, ``made section`` for
+    the section page of a small site.
     """
     random = Random(f"index {page.corpus} {page.id}")  # noqa: S311
     templates = PageTemplates(random, stories)
@@ -74,12 +75,13 @@ def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[LabelledStor
     made = [("made index", templates.page(templates.index(), ""))]
     if replaced := _replace_body(html, body, templates, templates.index()):
         made.append(("index in place", replaced))
-    name = templates.label()
-    imprint = templates.imprint(name)
-    if templates.chance(0.5):
-        made.append(("made other", templates.page(imprint, name)))
-    elif replaced := _replace_body(html, body, templates, imprint, name):
-        made.append(("made other", replaced))
+    for group, make in (("made other", templates.imprint), ("made section", templates.section)):
+        name = templates.label()
+        content = make(name)
+        if templates.chance(0.5):
+            made.append((group, templates.page(content, name)))
+        elif replaced := _replace_body(html, body, templates, content, name):
+            made.append((group, replaced))
     return made
 
 
@@ -212,12 +214,19 @@ def _replace_body(
         _remove_article_metadata(root, templates)
         if name is None and metadata == "list":
             _add_list_metadata(root)
-    for title in root.iter("title"):
-        if name is not None:
-            title.text = name
+    if name is not None:
+        _set_title(root, name)
     if name is not None or templates.chance(0.8):
         remove_elements(root, lambda node: node.tag in {"time", "h1"})
     return etree.tostring(root, encoding="utf-8", method="html")
+
+
+def _set_title(root: etree._Element, name: str) -> None:
+    for title in root.iter("title"):
+        title.text = name
+    for meta in root.iter("meta"):
+        if meta.get("property", meta.get("name")) in {"og:title", "twitter:title"}:
+            meta.set("content", name)
 
 
 def _remove_article_metadata(root: etree._Element, templates: PageTemplates) -> None:

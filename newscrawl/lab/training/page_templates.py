@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +39,31 @@ _PARAGRAPH_FORMS = (
     "<div><p>{0}</p></div>", "<div><h3>{1}</h3><p>{0}</p></div>", "<div><span>19:04</span><p>{0}</p></div>",
 )  # fmt: skip
 """Markup of a paragraph: {0} is the text, {1} a heading."""
+
+_TEASER_FORMS = (
+    "<section><h2><a href='{url}'>{title}</a></h2><p>{text} {more}</p><p>{day}</p></section>",
+    "<article><h3><a href='{url}'>{title}</a></h3><span>{day}</span>{image}<p>{text}</p>{more}</article>",
+    "<div>{image}<span>{label}</span><h3><a href='{url}'>{title}</a></h3><div>{text}</div><div>{day}</div></div>",
+    "<div><a href='{url}'>{image}<span>{label}</span><div>{title}</div></a><div>{text}</div><div>{day}</div></div>",
+    "<a href='{url}'>{image}<h3>{title}</h3><p>{text}</p><small>{day}</small></a>",
+    "<div><h2>{title}</h2><p>{day}</p><p>{text}</p><p><a href='{url}'>&raquo;</a></p></div>",
+    "<p><b><a href='{url}'>{title}</a></b><br>{text}<br><em>{day}</em> {more}</p>",
+    "<li>{day} <a href='{url}'>{title}</a></li>",
+    "<li><a href='{url}'>{image}{title}</a><p>{text}</p>{day}</li>",
+    "<dt>{day}</dt><dd><a href='{url}'>{title}</a></dd>",
+    "<dt><a href='{url}'>{title}</a> {day}</dt><dd>{text} {more}</dd>",
+    "<tr><td>{image}</td><td><a href='{url}'><b>{title}</b></a><br>{text} {more}<br>{day}</td></tr>",
+)  # fmt: skip
+_LIST_TAGS = {"<li": "ul", "<dt": "dl", "<tr": "table"}
+_SENTENCES = re.compile(r"(?:[^.!?\u3002\uff01\uff1f]+[.!?\u3002\uff01\uff1f]+){1,2}")
+_MORE = (
+    "Read more",
+    "Weiterlesen",
+    "Lire la suite",
+    "Leer m\u00e1s",
+    "\u7d9a\u304d\u3092\u8aad\u3080",
+    "...",
+)
 
 
 class PageTemplates:
@@ -117,6 +143,28 @@ class PageTemplates:
                 self.entry(story, number) for story in self.stories(self.random.randint(4, 10))
             ]
         return "".join(parts)
+
+    def section(self, name: str) -> str:
+        """Return the page of a section or an author on a small site: *name*, one to five teasers."""
+        form, more = self.random.choice(_TEASER_FORMS), self.random.choice(_MORE)
+        has_text, dated, image, labelled, cut = map(self.chance, (0.8, 0.6, 0.5, 0.5, 0.5))
+        items: list[str] = []
+        for story in self.stories(self.random.choice((1, 1, 2, 2, 3, 4, 5))):
+            url = f"/s/{len(items)}"
+            sentences = _SENTENCES.match(" ".join(story.paragraphs[:1]))
+            parts = {
+                "title": escape(story.title),
+                "text": escape(sentences[0]) if sentences and has_text else "",
+                "day": story.day if dated else "",
+                "label": escape(self.label()) if labelled else "",
+                "more": f"<a href='{url}'>{more}</a>" if cut else "",
+                "image": "<img src=1.jpg>" if image else "",
+            }
+            items.append(form.format(url=url, **parts))
+        tag = _LIST_TAGS.get(form[:3], "div")
+        about = f"<p>{escape(' '.join(self.sentences(1)))}</p>" if self.chance(0.2) else ""
+        heading = self.heading(escape(name)) if self.chance(0.9) else ""
+        return f"<div>{heading}{about}<{tag}>{''.join(items)}</{tag}></div>"
 
     def imprint(self, name: str) -> str:
         """Return an imprint or an about page: undated prose, addresses, numbers."""

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.discovery.link_classifier import link_kind
 from newscrawl.crawl.discovery.page_links import extract_links, read_page
 from newscrawl.crawl.discovery.sitemaps import read_sitemap
 from newscrawl.crawl.discovery.urls import absolute_url, page_key, trap_kind
 from newscrawl.document.document import parse_document
+from newscrawl.fields.kind.link_classifier import link_kind
 from newscrawl.lab.corpora.corpus import load_corpus
 
 if TYPE_CHECKING:

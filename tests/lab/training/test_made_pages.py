@@ -68,6 +68,10 @@ def test_made_pages_keep_or_replace_the_body(number: int):
         document = parse_document(html)
         assert "Gazette" in document.subtree_text(0)
         assert PARAGRAPHS[-1] not in document.subtree_text(0)
+    (section,) = pages["made section"]
+    assert "/s/0" in section
+    assert PARAGRAPHS[-1] not in section
+    assert "Council does not decide" not in section
 
 
 def test_kind_examples_of_a_page(tmp_path: Path):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.discovery.link_classifier import date_in_url, link_kind, url_points
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
 from newscrawl.fields.kind.kind_features import kind_features
+from newscrawl.fields.kind.link_classifier import date_in_url, link_kind, url_points
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, page_kind
 from newscrawl.lab.corpora.corpus import load_corpus
 
