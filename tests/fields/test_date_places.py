@@ -76,3 +76,13 @@ def test_the_stamp_of_a_snapshot_is_not_the_date():
         day("", url="https://archive.example/wayback/archive/20210314/http://port.example/a")
         is None
     )
+
+
+@pytest.mark.parametrize("tag", ["div", "article", "li"])
+def test_dates_of_other_stories_below_this_one(tag: str):
+    cards = "".join(
+        f"<{tag}><time datetime=2019-03-0{n}>{n} March 2019</time><h5><a href=/n/{n}>Harbour crane {n} is sold</a></h5></{tag}>"
+        for n in range(1, 5)
+    )
+    head = "<meta property=article:published_time content=2021-03-14T08:00:00Z>"
+    assert day(head, after=f"<div>{cards}</div>") == "2021-03-14"

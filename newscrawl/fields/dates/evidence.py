@@ -12,13 +12,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from newscrawl.document.repeats import dated_teasers
 from newscrawl.fields.dates.visible_dates import any_may_hold_date, read_dates
 from newscrawl.fields.metadata.metadata import is_modified_mark
 from newscrawl.fields.metadata.places import label_of, place_in_list, place_of
 from newscrawl.fields.metadata.structured_date import day_of, is_plausible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
     from newscrawl.fields.dates.calendars import VisibleDate
@@ -131,7 +132,8 @@ def gather(
     evidence = metadata_evidence(metadata.published)
     rows = document.shown_rows
     title = 0 if title_row is None else bisect_left(rows, title_row)
-    reader = _TextReader(document, language, region, fetched_at, known, title_row, title)
+    teasers = () if title_row is None else dated_teasers(document, title_row)
+    reader = _TextReader(document, language, region, fetched_at, known, title_row, title, teasers)
     for position in reader.candidates(forest):
         evidence += reader.read(position)
     if not evidence:
@@ -156,6 +158,8 @@ class _TextReader(NamedTuple):
     title_row: int | None
     #: position near which the date usually is: that of the title
     usual: int
+    #: rows of teasers of other stories
+    teasers: Collection[int]
     #: minimum share of a date in its text node
     min_share: float = 0.0
 
@@ -193,7 +197,7 @@ class _TextReader(NamedTuple):
         dates = read_dates(text, language=self.language, region=self.region, now=self.fetched_at)
         if not dates:
             return
-        place = place_of(self.document, row, self.title_row)
+        place = place_of(self.document, row, self.title_row, self.teasers)
         in_list = place_in_list(self.document, row, self.title_row)
         if in_list == "other" or (place == "other" and in_list != "own"):
             return

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.document.document import rows_between
+from newscrawl.document.repeats import dated_teasers
 from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
 from newscrawl.fields.metadata.description import stated_descriptions
 from newscrawl.fields.metadata.jsonld import (
@@ -371,8 +372,9 @@ class _Reader(StructuredData):
 
     def _times(self, *, modified: bool) -> Iterator[StatedDate]:
         title = next(iter(self.document.rows_of("h1")), None)
+        teasers = dated_teasers(self.document, title) if title is not None else ()
         for time in self.times:
-            is_own = place_of(self.document, time.row, title) != "other"
+            is_own = place_of(self.document, time.row, title, teasers) != "other"
             if is_own and _is_modified(self.document, time) == modified:
                 yield from self._stated("time", instant_of(time))
 

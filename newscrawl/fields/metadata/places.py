@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from newscrawl.document.document import rows_between
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from newscrawl.document.document import Document
 
 Label = Literal["published", "modified", "other", ""]
@@ -61,14 +63,16 @@ _MAX_ENTRIES = 10
 _MAX_ENTRY_LEVELS = 4
 
 
-def place_of(document: Document, row: int, title_row: int | None) -> Place:
-    """Return where *row* is: ``other`` is a caption, teaser, embedded post or comment."""
+def place_of(
+    document: Document, row: int, title_row: int | None, teasers: Collection[int] = ()
+) -> Place:
+    """Return where *row* is: ``other`` is a caption, one of *teasers*, embedded post or comment."""
     classes, ids = document.attributes["class"], document.attributes["id"]
     place: Place = "story"
     for above in islice(document.ancestors(row), _MAX_LEVELS):
         if title_row is not None and above <= title_row < document.end[above]:
             break
-        if document.tag[above] in _TAGS:
+        if document.tag[above] in _TAGS or above in teasers:
             return "other"
         if document.tag[above] in _ITEMS and _has_teaser(document, above):
             return "other"
