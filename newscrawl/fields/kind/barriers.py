@@ -284,14 +284,16 @@ def without_consent(document: Document, rows: Sequence[int]) -> Sequence[int]:
 
     It is in an element with buttons, apart from the story.
     """
-    if not rows or _CONSENT_WORDS.search(document.text[rows[-1]].lower()) is None:
-        return rows
     apart = None
-    for above in document.ancestors(rows[-1]):
+    for above in document.ancestors(rows[-1]) if rows else ():
         if above <= rows[0]:
             break
         apart = above
-    if apart is None or not rows_between(document.rows_of("button"), apart, document.end[apart]):
+    if (
+        apart is None
+        or not rows_between(document.rows_of("button"), apart, document.end[apart])
+        or _CONSENT_WORDS.search(document.text[rows[-1]].lower()) is None
+    ):
         return rows
     is_about = _is_about_consent(document.subtree_text(apart).lower())
     return [row for row in rows if row < apart] if is_about else rows

@@ -48,9 +48,13 @@ _FOREIGN_BYLINE = (
     r"|(?:[Vv]on unser\w{1,2}|(?:[Pp]ar|[Dd]e) notre|[Pp]or nuestr[oa]|[Dd]al(?:la)? nostr[oa]|(?:[Vv]an|[Dd]oor) onze|[Bb]y our)"
     r"(?: [^\W\d_]+){1,3}?\s+(?=[^\W\d_a-zß-ÿ]\w+ [^\W\d_])"
 )
-BY = CJKPattern(f"(?i:{_BYLINE})|{_CHINESE_BYLINE}|{_FOREIGN_BYLINE}")
-"""Start of a byline."""
-
+_BY = CJKPattern(f"(?i:{_BYLINE})|{_CHINESE_BYLINE}|{_FOREIGN_BYLINE}")
+# Without "by", a colon and other letters than ASCII, the other patterns do not match.
+_FOREIGN_BY = lazy_regex(_FOREIGN_BYLINE)
+# Capitalized words, in which nothing separates names.
+_PLAIN_NAME = lazy_regex(
+    r"[A-Z][a-z]+(?: (?!(?:Reporter|Editor|Writer|Correspondent)$)[A-Z](?:\.|[a-z]+(?:-[A-Z][a-z]+)?)){1,3}"
+)
 NAME_BEFORE = CJKPattern(
     r"(?:(?:(?!사진|영상)\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\))?\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
     r"|【[\u4e00-\u9fff々]{3,5}(?:[、，・][\u4e00-\u9fff々]{2,5})+】"
@@ -222,6 +226,12 @@ def without_brackets(text: str) -> str:
     return inside[1] if inside and is_byline(inside[1]) else text
 
 
+def match_by(text: str) -> re.Match[str] | None:
+    """Return the start of a byline at the start of *text*, if any."""
+    is_plain = ":" not in text and text.isascii() and "by" not in text.lower()
+    return _FOREIGN_BY.match(text) if is_plain else _BY(text).match(text)
+
+
 def is_by(text: str) -> bool:
     """Return whether *text* only introduces a name: "By", "Author:"."""
     if len(text) > _MAX_BY + MAX_DATE:
@@ -231,13 +241,13 @@ def is_by(text: str) -> bool:
         text = text[dated.end() :]
     if len(text) > _MAX_BY:
         return False
-    label = BY(text).match(f"{text}: X")
+    label = match_by(f"{text}: X")
     return label is not None and label.end() > len(text)
 
 
 def is_byline(text: str) -> bool:
     """Return whether *text* begins with "By", or ends with the label of a byline."""
-    return BY(text).match(text) is not None or NAME_BEFORE(text).fullmatch(text) is not None
+    return match_by(text) is not None or NAME_BEFORE(text).fullmatch(text) is not None
 
 
 def is_joint(text: str) -> bool:
@@ -258,11 +268,14 @@ def _is_name(text: str) -> bool:
 
 
 def _names(text: str) -> Iterator[str]:
+    if _PLAIN_NAME.fullmatch(text) and not match_by(text):  # the common case
+        yield text
+        return
     if text[:1] == "[" and text[-1:] == "]":  # a list: "['Ada Meyer', 'Max Roth']"
         text = _QUOTES.sub("", text[1:-1])
     text = without_brackets(text)
     is_byline = NAME_BEFORE(text).fullmatch(text) is not None
-    while byline := BY(text).match(text):
+    while byline := match_by(text):
         text, is_byline = text[byline.end() :], True
     if is_byline:
         text = _TOWN_BEFORE(text).sub("", text.strip("= "))

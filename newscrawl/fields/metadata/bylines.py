@@ -13,7 +13,6 @@ from newscrawl.document.rows import BLOCK_LEVEL
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.metadata.author_names import (
     AFTER_DATE,
-    BY,
     CREDIT,
     IN_PLACE,
     MAX_DATE,
@@ -27,6 +26,7 @@ from newscrawl.fields.metadata.author_names import (
     is_organization,
     is_person,
     is_role,
+    match_by,
     may_be_name,
     without_brackets,
 )
@@ -224,7 +224,7 @@ def _name(
     text = head if head and "@" in last else text
     text = _BEFORE_LABEL.sub("", text) if "：" in text else text
     text = without_brackets(_without_date(text, language))
-    is_label = BY(text).match(text) and _may_introduce(document, row)
+    is_label = match_by(text) and _may_introduce(document, row)
     is_byline = after_by or is_label or NAME_BEFORE(text).fullmatch(text)
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
@@ -253,7 +253,8 @@ def _name_by_place(
     Their words are not in lower case elsewhere on the page.
     """
     rows, above = document.shown_rows, islice(document.ancestors(document.shown_rows[position]), 4)
-    if len(text) > _MAX_LINE or any(map(document.attributes["href"].get, above)):
+    is_word = len(text.split()) == 1 and "," not in text
+    if is_word or len(text) > _MAX_LINE or any(map(document.attributes["href"].get, above)):
         return []
     names = clean_names([f"By {_without_dates(_without_date(text, language), language)}"])
     if not names or not all(map(is_full_name, names)):
@@ -373,11 +374,13 @@ def _role(classes: str, identifier: str) -> tuple[bool, bool]:
 
 
 def _is_author_page(address: str, text: str) -> bool:
-    if _NO_PERSON.search(address.lower()):
+    address = address.lower()
+    if _AUTHOR_PAGE.search(address):
+        return _NO_PERSON.search(address) is None
+    page = _PERSON_PAGE.search(address)
+    if page is None or _NO_PERSON.search(address):
         return False
-    if _AUTHOR_PAGE.search(address.lower()):
-        return True
-    page, names = _PERSON_PAGE.search(address.lower()), _WORD.findall(text.lower())
-    if page is None or len(names) > 1:
-        return page is not None and any(word in page[1] for word in names)
+    names = _WORD.findall(text.lower())
+    if len(names) > 1:
+        return any(word in page[1] for word in names)
     return names == re.split(r"[/?.]", page[1])[:1]  # no "Clip" of "/users/clippings"

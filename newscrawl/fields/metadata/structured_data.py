@@ -109,8 +109,8 @@ class StructuredData:
         self.article = article_node(self.nodes, urls) or {}
 
     def _read_meta(self, attributes: Mapping[str, str]) -> None:
-        contents = map(attributes.get, ("content", "value", "datetime"))
-        if content := next(filter(None, contents), "").strip():
+        get = attributes.get
+        if content := (get("content") or get("value") or get("datetime") or "").strip():
             for attribute, value in attributes.items():
                 if attribute in _NAMES and value:
                     self.meta.setdefault(value.strip().lower(), []).append(content)

@@ -79,7 +79,7 @@ def choose_title(
     ``h1``, an ``h2`` that nearly equals a stated title, the first stated title without the site's
     name, *fallback* (the title of a method), the first ``h1``.
     """
-    site = site_names(document, metadata, url)
+    site = SiteNames(metadata, url, document)
     headings = list(_headings(document, "h1"))
     stated = {title.source: site.strip(title.text) for title in metadata.titles}
     headings = [heading for heading in headings if not site.is_named_by(heading.text)]
@@ -95,7 +95,7 @@ def choose_title(
 
 def stated_title(metadata: Metadata, url: str | None) -> Headline | None:
     """Return the first stated title, without the site's name."""
-    site = SiteNames(metadata.site_names, url)
+    site = SiteNames(metadata, url)
     return _first_stated({title.source: site.strip(title.text) for title in metadata.titles})
 
 
@@ -194,11 +194,6 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
     return None
 
 
-def site_names(document: Document, metadata: Metadata, url: str | None) -> SiteNames:
-    """Return the stated names, and those in links to the front page that a stated title contains."""
-    return SiteNames(metadata.site_names, url, _logos(document, metadata, url))
-
-
 def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[str]:
     """Yield texts of links to the front page that are, begin or end a stated title."""
     titles = {title.text for title in metadata.titles}
@@ -245,10 +240,12 @@ def links_home(document: Document, row: int) -> bool:
 class SiteNames:
     """Names of a site, which it appends to or puts before its titles."""
 
-    def __init__(self, stated: Iterable[str], url: str | None, shown: Iterable[str] = ()) -> None:
-        """Keep the names; those *shown* on the page are read if *stated* ones and the URL do not decide."""
-        self._stated = _all_letters(stated)
-        self._shown = shown
+    def __init__(
+        self, metadata: Metadata, url: str | None, document: Document | None = None
+    ) -> None:
+        """Names that *document* shows are read if those stated and the URL do not decide."""
+        self._stated = [it for it in map(_letters, metadata.site_names) if len(it) > 1]
+        self._shown = () if document is None else _logos(document, metadata, url)
         host = _host(url or "")
         #: letters and digits of the host name
         self.host = re.sub(r"[^a-z0-9]", "", host)
@@ -256,7 +253,7 @@ class SiteNames:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [*self._stated, *_all_letters(self._shown)]
+        return [*self._stated, *(it for it in map(_letters, self._shown) if len(it) > 1)]
 
     def is_named_by(self, text: str) -> bool:
         """Return whether *text* is just a name of the site."""
@@ -347,10 +344,6 @@ def _host(url: str) -> str:
 
 def _letters(text: str) -> str:
     return "".join(words(text))
-
-
-def _all_letters(names: Iterable[str]) -> list[str]:
-    return [letters for name in names if len(letters := _letters(name)) > 1]
 
 
 def _normalized(text: str) -> str:

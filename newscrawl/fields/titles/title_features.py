@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
-from newscrawl.fields.titles.title import heading_text, links_home, site_names
+from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
 from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
 from newscrawl.fields.titles.title_similarity import (
     WordSet,
@@ -145,7 +145,7 @@ def find_candidates(
     Site names are excluded. The text nodes *unseen* are treated as hidden. With *needed*, there are
     no features if the page agrees on its title (:attr:`TitleCandidates.agreed`).
     """
-    site = site_names(document, metadata, url)
+    site = SiteNames(metadata, url, document)
     rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
