@@ -150,7 +150,8 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     Pages have a second copy for other widths of the screen, for mail or for print.
     """
     sizes = blocks.chars(document, places)
-    if len(set(sizes)) == len(sizes):  # the common case
+    long = [size for size in sizes if size >= MIN_LONG]
+    if len(set(long)) == len(long):  # the common case
         return places
     containers: dict[str, str] = {}
     names: dict[int, str] = {}
