@@ -257,6 +257,7 @@ def test_doubtful_page_is_a_list_by_its_url(url: str | None, expected: bool):
     extract(f"{STUB}</article>", url, trace=trace)
     assert is_listing(trace.kind_features, 0.4, url) is expected
     assert not is_listing(trace.kind_features, 0.6, url)
+    assert not is_listing(trace.kind_features | {"article_data": 1.0}, 0.4, url)
 
 
 SMALL_SECTION = """<title>{0} | Gazette</title><p><a href=/>Gazette</a> <a href=/about>About us</a>

@@ -268,7 +268,8 @@ def _title_features(document: Document, found: ExtractedFields) -> Features:
 
 
 def _word_recall(whole: str, part: str) -> float:
-    bag, own = words(whole), frozenset(words(part))
+    bag = words(whole)
+    own = frozenset(bag).intersection(words(part))
     return sum(word in own for word in bag) / (len(bag) or 1)
 
 

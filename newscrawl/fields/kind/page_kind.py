@@ -145,11 +145,13 @@ def is_undated(
 def is_listing(features: Mapping[str, float], probability: float, url: str | None) -> bool:
     """Return whether a doubtful page is a list by its *url* or by the body.
 
-    Articles have another address, or the texts of the body have linked headings or links with the same text each.
+    Articles have another address, unless JSON-LD declares one; or the texts of the body have linked
+    headings or links with the same text each.
     """
     if "body_chars" not in features:  # before extraction
         return False
-    if url and probability < _MAX_LISTING and not may_be_article(url):
+    is_declared = features["article_data"] > 0
+    if url and not is_declared and probability < _MAX_LISTING and not may_be_article(url):
         return True
     linked = features["span_linked_headings"]
     if linked != features["span_headings"]:
