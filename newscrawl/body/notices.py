@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
+from newscrawl.document.document import rows_between
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -37,6 +38,15 @@ _PROFILE = re.compile(
     r"https?://(?:[a-z]+\.)?(?:facebook|instagram|twitter|x|t|whatsapp|youtube|tiktok|linkedin|threads|bsky|vk|zalo|pinterest|telegram)\.[a-z]+/",
     re.IGNORECASE,
 )
+# Labels of advertisements, in their place.
+_ADVERTISEMENT = re.compile(
+    r"\W*(?:advertise?ments?(?: - continue reading below)?|(?:scroll to continue|article continues below|continue reading below|story continues below)[\w ]{0,40}"
+    r"|(?:- )?(?:anzeige|werbung|publicit[ée]|publicidad[e]?|pubblicità|advertentie|annons|annonse|reklam[aeiy]?|iklan|mainos|reklāma|hirdetés|publicitate"
+    r"|реклама|διαφήμιση|إعلان|פרסומת|विज्ञापन|โฆษณา|広告|广告|廣告|광고|quảng cáo))\W*",
+    re.IGNORECASE,
+)
+_MAX_CAPTION = 100
+_IMAGE_HOLDERS, _INLINE = frozenset({"div", "p"}), frozenset({"em", "font", "i", "small", "span"})
 _MAX_SIGN_OFF = 300
 _MIN_LINK_SHARE = 0.9
 _MAX_LABEL, _MIN_HEADLINE = 40, 16
@@ -61,10 +71,27 @@ def without_notices(
             break
         accepted.discard(last)
     for place in places[1:]:
-        if _is_reference(document, blocks, place, site):
+        if _is_reference(document, blocks, place, site) or _is_label(document, blocks, place):
             accepted.discard(place)
     _remove_labels(document, blocks, accepted)
     return sorted(accepted)
+
+
+def _is_label(document: Document, blocks: Blocks, place: int) -> bool:
+    """Return whether a block is the label of an advertisement, or the inline caption of an image."""
+    text, rows, owner = blocks.text(document, place), blocks.rows[place], blocks.owner[place]
+    if len(text) <= _MAX_LABEL and _ADVERTISEMENT.fullmatch(text):
+        return True
+    parents = {document.parent[row] for row in rows}
+    return (
+        len(text) <= _MAX_CAPTION
+        and ending(text) != SENTENCE
+        and document.tag[owner] in _IMAGE_HOLDERS
+        and len(parents) == 1
+        and document.tag[min(parents)] in _INLINE
+        and bool(rows_between(document.rows_of("img"), owner, rows[0]))
+        and document.chars(owner) == blocks.chars(document, [place])[0]
+    )
 
 
 def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:

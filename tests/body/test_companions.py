@@ -56,6 +56,8 @@ def body(middle: str = "", end: str = "") -> list[str]:
          ["The engineers of the county, who came twice, have measured it again."]),
         (f"<ol><li><span>1</span><p>{PROSE[6]}</p><li><span>2.</span><p>Who pays, and when, is open.</p></ol>",
          [PROSE[6], "Who pays, and when, is open."]),
+        ("<p>– Anzeige –</p><div><img src=/a.jpg><em>도서관 개관식. /가제트</em></div><p><img src=/b.jpg><br><span>The bridge in May</span></p>", []),
+        (f"<p><img src=/b.jpg><span>{PROSE[6]}</span></p>", [PROSE[6]]),
         ("<p><span>İLGİLİ HABER</span><br><a href=/n/7>Pazar yerinde kiralar arttı</a></p>", []),
         (f"<ul><li><div class=t>Walls</div><div>{PROSE[6]}</div><li><header><h3>Money</h3></header><p>{PROSE[6]} Now.</p></ul>",
          ["Walls", PROSE[6], "Money", f"{PROSE[6]} Now."]),
