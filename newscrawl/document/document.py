@@ -73,7 +73,7 @@ MAX_TAGS = 400_000
 MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
 
-_TEXT_END = re.compile(rb"[^>]<")
+_TEXT_END, _TAG = re.compile(rb"[^>]<"), re.compile(rb"<")
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 MAX_DEPTH = 1000
@@ -428,8 +428,7 @@ def parse_document(
         utf8, encoding, repaired = to_utf8(html, encoding)
         if repaired:
             flags.append("encoding_repaired")
-    if b"\0" in utf8:
-        utf8 = utf8.replace(b"\0", b"")
+    utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
         utf8 = _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")  # twice as fast as replace()
     utf8, columns, root = _read(utf8, flags, scripts=scripts, media=media)
@@ -463,13 +462,12 @@ def _read(
 
 def _first_tags(utf8: bytes) -> bytes | None:
     """Return the page up to :data:`MAX_TAGS` and :data:`MAX_TEXTS`; None if it has fewer."""
-    tags = utf8.count(b"<")
-    if tags <= MAX_TEXTS or (tags <= MAX_TAGS and tags - utf8.count(b"><") <= MAX_TEXTS):
+    if utf8.count(b"<") <= MAX_TEXTS:
         return None
-    last_text = next(islice(_TEXT_END.finditer(utf8), MAX_TEXTS, None), None)
-    utf8 = utf8[: last_text.end() - 1] if last_text else utf8
-    last_tag = next(islice(re.finditer(b"<", utf8), MAX_TAGS, None), None)
-    return utf8[: last_tag.start()] if last_tag else utf8
+    limits = ((_TEXT_END, MAX_TEXTS), (_TAG, MAX_TAGS))
+    ends = (next(islice(it.finditer(utf8), limit, None), None) for it, limit in limits)
+    ends_of_part = [end.end() - 1 for end in ends if end]
+    return utf8[: min(ends_of_part)] if ends_of_part else None
 
 
 def _check(data: bytes) -> None:
