@@ -64,7 +64,8 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     if not options.remove_boilerplate:
         return MethodResult(region, nce_evidence(found.fallback), title)
     candidates = body_candidates(document, region)
-    choice = choose_blocks(candidates, models.body, page.url)
+    url = page.url or page.metadata.canonical_url
+    choice = choose_blocks(candidates, models.body, url)
     if page.trace is not None:
         page.trace.block_candidates, page.trace.block_choice = candidates, choice
     body_rows = without_byline(document, without_consent(document, choice.rows))

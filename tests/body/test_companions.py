@@ -162,6 +162,17 @@ def test_short_last_paragraph_after_loose_text() -> None:
     assert extract(page).body.endswith(f"{PROSE[4]}\n\n{last}")
 
 
+def test_references_of_a_page_without_an_address_that_names_its_own() -> None:
+    site, other = "https://gazette.example", "https://other.example"
+    prose = "".join(f"<p>{text}</p>" for text in PROSE[:3])
+    page = (
+        f"<link rel=canonical href={site}/repairs><h1>Repairs</h1>{prose}"
+        f"<p>Read also: <a href={site}/n/7>Ferry is late again this week</a></p><p>{PROSE[3]}</p>"
+    )
+    assert extract(page).body.split("\n\n") == PROSE[:4]
+    assert "Ferry" in extract(page.replace(f"{site}/n", f"{other}/n")).body
+
+
 def test_second_copy_for_another_screen_is_left_out() -> None:
     texts = [*PROSE[:4], "“We shall see.”", *PROSE[4:]]
     prose = "".join(f"<p>{text}</p>" for text in texts)
