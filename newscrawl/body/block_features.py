@@ -316,10 +316,7 @@ def _place_columns(candidates: _CandidateColumns) -> Columns:
 
 def _image_before(tag: Sequence[str], row: int) -> float:
     """Return 6 for an image in the row before *row*, down to 1 for six rows before; else 0."""
-    close = tag[max(0, row - 6) : row]
-    if _IMAGE_TAGS.isdisjoint(close):
-        return 0.0
-    for closeness, name in enumerate(reversed(close), -6):
+    for closeness, name in enumerate(reversed(tag[max(0, row - 6) : row]), -6):
         if name == TEXT:
             break
         if name in _IMAGE_TAGS:

@@ -61,14 +61,8 @@ def _described(texts: Sequence[str], description: str) -> list[float]:
     """Return 1 for each text whose prefix is in the description, else 0; -1 without description."""
     if not description:
         return [-1.0] * len(texts)
-    return [float(_prefix_in(description, text)) for text in texts]
-
-
-def _prefix_in(description: str, text: str) -> bool:
-    start = text[:DESCRIPTION_PREFIX]
-    if not start.isprintable() or "  " in start or start.endswith(" "):
-        start = squeeze(text[:MAX_DESCRIPTION])[:DESCRIPTION_PREFIX]
-    return len(start) >= MIN_DESCRIPTION_PREFIX and start in description
+    starts = [squeeze(text[:MAX_DESCRIPTION])[:DESCRIPTION_PREFIX] for text in texts]
+    return [float(len(it) >= MIN_DESCRIPTION_PREFIX and it in description) for it in starts]
 
 
 def page_descriptions(document: Document) -> str:

@@ -80,22 +80,17 @@ def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]
             owners.append(owner)
             rows.append([row])
         previous_owner, previous_row = owner, row
-    return owners, rows, _find_prose(document, rows)
+    before, links = document.chars_before, document.link_chars_before
+    prose = set()
+    for place, mine in enumerate(rows):
+        size = before[mine[-1] + 1] - before[mine[0]]
+        if size >= MIN_LONG and links[mine[-1] + 1] - links[mine[0]] < MAX_LINK_DENSITY * size:
+            prose.add(place)
+    return owners, rows, prose
 
 
 def _ends_block(tags: Sequence[str]) -> bool:
     return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
-
-
-def _find_prose(document: Document, rows: Sequence[Sequence[int]]) -> set[int]:
-    before, links = document.chars_before, document.link_chars_before
-    places = set()
-    for place, mine in enumerate(rows):
-        start, end = mine[0], mine[-1] + 1
-        size = before[end] - before[start]
-        if size >= MIN_LONG and links[end] - links[start] < MAX_LINK_DENSITY * size:
-            places.add(place)
-    return places
 
 
 def blocks_with_same_markup(

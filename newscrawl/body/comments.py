@@ -280,7 +280,8 @@ def _has_comments(document: Document, texts: _ShortTexts, section: range) -> boo
     if 2 * own < chars:  # links to other pages
         return False
     rows = rows_between(document.text_nodes(), section.start, section.stop)
-    dates = [it for it in rows if len(text := document.text[it]) <= _MAX_MARK and _has_date(text)]
+    lines = [(it, text) for it in rows if len(text := document.text[it]) <= _MAX_MARK]
+    dates = [it for it, text in lines if _DATE.search(text) or _AGO.search(text)]
     marks = sorted((*dates, *rows_between(texts.replies, section.start, section.stop)))
     if not marks or marks[0] > rows[:_MAX_TEXTS_BEFORE][-1]:
         return False
@@ -390,11 +391,6 @@ def _is_date_line(document: Document, row: int) -> bool:
     above, parent = document.parent[row], document.parent
     above = parent[above] if document.tag[above] == "a" else above
     return document.chars(above) <= 3 * MAX_LABEL
-
-
-def _has_date(text: str) -> bool:
-    """Return whether *text* contains a date, a time of day or an age."""
-    return bool(_DATE.search(text) or _AGO.search(text))
 
 
 def _min_records(rows: Sequence[int]) -> float:

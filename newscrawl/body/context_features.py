@@ -76,8 +76,7 @@ def context_columns(
         for group, own, size, probability in zip(groups, mass, chars, probabilities, strict=True):
             group[0] += own
             group[1] += size
-            if probability > group[2]:  # noqa: PLR1730  # max() is slower
-                group[2] = probability
+            group[2] = max(group[2], probability)
         columns[f"{name}_probability"] = [own / (size or 1.0) for own, size, _ in groups]
         columns[f"{name}_best"] = [best for _, _, best in groups]
         columns[f"{name}_share"] = [size / total for _, size, _ in groups]
