@@ -6,7 +6,9 @@ A block is a paragraph, a heading, a list item or a caption. The block classifie
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from newscrawl.compiled import compiled
@@ -128,8 +130,8 @@ def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
 
     Roots and *rows* are in document order.
     """
-    selected = _selected_before(document, rows)
     before, end, parent = document.chars_before, document.end, document.parent
+    sums = [0.0, *accumulate(before[row + 1] - before[row] for row in rows)]
     roots: list[int] = []
     for row in rows:
         if roots and row < end[roots[-1]]:
@@ -137,21 +139,9 @@ def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
         root = row
         while (above := parent[root]) >= 0:
             last = end[above]
-            if selected[last] - selected[above] != before[last] - before[above]:
+            selected = sums[bisect_left(rows, last)] - sums[bisect_left(rows, above)]
+            if selected != before[last] - before[above]:
                 break
             root = above
         roots.append(root)
     return roots
-
-
-def _selected_before(document: Document, rows: Iterable[int]) -> list[float]:
-    """Return the prefix sums of the characters of the text nodes *rows*."""
-    before = document.chars_before
-    selected = [0.0] * (len(document) + 1)
-    total, last = 0.0, 0
-    for row in rows:
-        selected[last : row + 1] = [total] * (row + 1 - last)
-        total += before[row + 1] - before[row]
-        last = row + 1
-    selected[last:] = [total] * (len(document) + 1 - last)
-    return selected

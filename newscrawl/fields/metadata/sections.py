@@ -277,14 +277,16 @@ def _shown_tags(document: Document) -> list[str]:
 def _linked_tags(document: Document, anchors: Sequence[int]) -> list[str]:
     """Return the texts of the first links to pages of tags, without a heading that they belong to."""
     hrefs = document.attributes["href"]
-    of_tags = [link for link in anchors if _TAG_PATH.search(hrefs.get(link, ""))]
-    for link in of_tags[:1]:
+    if not _TAG_PATH.search("\0".join([hrefs.get(link, "") for link in anchors])):  # faster
+        return []
+    of_tags = (link for link in anchors if _TAG_PATH.search(hrefs.get(link, "")))
+    for link in islice(of_tags, 1):
         around = (it for it in document.ancestors(link) if len(_links(document, it)) > 1)
         links = _links(document, next(around, link))
         before = document.text_rows[: bisect_left(document.text_rows, links[0])][-1:]
         above = {document.tag[it] for row in before for it in document.ancestors(row)}
         if (
-            set(links) <= set(of_tags)
+            all(_TAG_PATH.search(hrefs.get(it, "")) for it in links)
             and above.isdisjoint(_HEADINGS)
             and _is_of_story(document, link)
         ):
