@@ -232,9 +232,11 @@ class _DataReader:
         texts = 0
         pending: list[tuple[Any, tuple[dict[str, Any], ...]]] = []
         remaining = iter(values)
+        is_resolved = False
         for _ in range(_MAX_VALUES):
             if not pending:
-                pending += ((with_records(value), ()) for value in islice(remaining, 1))
+                pending += ((value, ()) for value in islice(remaining, 1))
+                is_resolved = False
             if not pending or texts >= _MAX_TEXTS:
                 return
             value, parents = pending.pop()
@@ -243,6 +245,8 @@ class _DataReader:
                 if id(value) in seen:
                     continue
                 seen[id(value)] = value
+                if isinstance(value, dict) and not is_resolved and _is_store(value):
+                    is_resolved = bool(with_records(value))
             inside = (value, *parents)[:_PARENTS] if isinstance(value, dict) else parents
             parts = self._parts(value)
             pending += [(part, inside) for part in parts]
@@ -347,11 +351,25 @@ class _DataReader:
         for key in _TEXT_KEYS:
             if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
                 return edge + text + edge
-        inner = [
-            it for key, it in value.items() if isinstance(it, dict) and not _NO_TEXT.match(key)
-        ]
-        sentences = [part for it in (value, *inner) for part in it.values() if _is_sentence(part)]
+        sentences = list(filter(_is_sentence, value.values()))
+        if not sentences:
+            inner = [
+                part
+                for key, part in value.items()
+                if isinstance(part, dict) and not _NO_TEXT.match(key)
+            ]
+            sentences = [part for it in inner for part in it.values() if _is_sentence(part)]
         return max(sentences, key=len, default="")
+
+
+def _is_store(value: dict[str, Any]) -> bool:
+    """Return whether *value* is a store of objects of Apollo, Relay, JSON:API or Contentful."""
+    return (
+        "ROOT_QUERY" in value
+        or "client:root" in value
+        or "included" in value
+        or "includes" in value
+    )
 
 
 def _is_encoded(word: str) -> bool:
@@ -369,7 +387,11 @@ def _names_other_stories(key: str) -> bool:
 
 
 def _is_sentence(value: Any) -> bool:
-    return isinstance(value, str) and weighted_length(value) >= 40 and " " in value.strip()
+    return (
+        isinstance(value, str)
+        and (len(value) >= 40 or (len(value) >= 16 and weighted_length(value) >= 40))
+        and " " in value.strip()
+    )
 
 
 def _may_be_article(value: Any) -> bool:

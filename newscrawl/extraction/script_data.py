@@ -60,7 +60,7 @@ def script_values(document: Document, wanted: Iterable[str], min_chars: float) -
         if _STREAM in text:
             stream += _pushed(text)
         elif min_chars <= len(text) <= _MAX_SCRIPT:
-            is_json = "json" in attributes.lower() or text.lstrip()[:2] in _JSON_STARTS
+            is_json = "json" in attributes.lower() or text[:40].lstrip()[:2] in _JSON_STARTS
             yield from parse_json_ld(_unescaped(text)) if is_json else _literals(text)
     joined = "".join(stream)
     if any(part in joined for part in wanted):

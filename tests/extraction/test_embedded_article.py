@@ -196,12 +196,14 @@ SHAPES = {
     + ";</script>",
     "Apollo 2": json_script(
         {
-            "Story:1": {"title": TITLE, "parts": [{"type": "id", "id": f"$Story:1.{n}"} for n in range(len(STORY))]},
+            "ROOT_QUERY": {},
+            "Story:1": {"title": TITLE, "parts": [{"type": "id", "id": f"$Story:1.{n}", "typename": "P"} for n in range(len(STORY))]},
             **{f"$Story:1.{n}": {"text": text} for n, text in enumerate(STORY)},
         }
     ),
     "Relay": json_script(
         {
+            "client:root": {"__id": "client:root"},
             **{f"UGFydD{n}=": {"__id": f"UGFydD{n}=", "words": text} for n, text in enumerate(STORY)},
             "U3Rvcnk=": {"__id": "U3Rvcnk=", "title": TITLE, "parts": {"__refs": [f"UGFydD{n}=" for n in range(len(STORY))]}},
         }
@@ -217,7 +219,7 @@ SHAPES = {
     ),
     "Contentful": json_script(
         {
-            "items": [{"fields": {"title": TITLE, "parts": [{"sys": {"type": "Link", "id": f"e{n}"}} for n in range(len(STORY))]}}],
+            "items": [{"fields": {"title": TITLE, "parts": [{"sys": {"type": "Link", "linkType": "Entry", "id": f"e{n}"}} for n in range(len(STORY))]}}],
             "includes": {"Entry": [{"sys": {"id": f"e{n}"}, "fields": {"words": text}} for n, text in enumerate(STORY)]},
         }
     ),
