@@ -44,7 +44,7 @@ def test_no_place_grows_too_fast():
 
 @pytest.mark.slow
 def test_no_place_grows_too_fast_on_long_inputs():
-    assert growing_places("tests.helpers.repeated_inputs:cases", 150, 300, 600) == {}
+    assert growing_places("tests.helpers.repeated_inputs:cases", 100, 200, 400) == {}
     sizes = (MAX_DEPTH // 2, MAX_DEPTH, 2 * MAX_DEPTH)
     assert growing_places("tests.helpers.repeated_inputs:deep_cases", *sizes) == {}
 
