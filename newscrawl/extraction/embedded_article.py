@@ -21,8 +21,8 @@ from newscrawl.extraction.script_data import (
     encoded_texts,
     expanded,
     nested_values,
+    resolve_references,
     script_values,
-    with_records,
     written_texts,
 )
 from newscrawl.patterns import lazy_regex
@@ -84,6 +84,8 @@ _TITLE_KEY = lazy_regex(r"title|headline|heading", re.IGNORECASE)
 _ADDRESS_KEYS = frozenset(
     {"url", "slug", "link", "href", "path", "uri", "permalink", "canonical_url", "website_url"}
 )
+# Of stores of objects: Apollo, Relay, JSON:API, Contentful.
+_STORE_KEYS = frozenset({"ROOT_QUERY", "client:root", "included", "includes"})
 _ESCAPED_TAG = lazy_regex(r"&(?:amp;)*+lt;/?[a-z]", re.IGNORECASE)
 _TAG = lazy_regex(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _SEPARATOR = lazy_regex(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
@@ -245,8 +247,9 @@ class _DataReader:
                 if id(value) in seen:
                     continue
                 seen[id(value)] = value
-                if isinstance(value, dict) and not is_resolved and _is_store(value):
-                    is_resolved = bool(with_records(value))
+                if isinstance(value, dict) and not (is_resolved or _STORE_KEYS.isdisjoint(value)):
+                    resolve_references(value)
+                    is_resolved = True
             inside = (value, *parents)[:_PARENTS] if isinstance(value, dict) else parents
             parts = self._parts(value)
             pending += [(part, inside) for part in parts]
@@ -360,16 +363,6 @@ class _DataReader:
             ]
             sentences = [part for it in inner for part in it.values() if _is_sentence(part)]
         return max(sentences, key=len, default="")
-
-
-def _is_store(value: dict[str, Any]) -> bool:
-    """Return whether *value* is a store of objects of Apollo, Relay, JSON:API or Contentful."""
-    return (
-        "ROOT_QUERY" in value
-        or "client:root" in value
-        or "included" in value
-        or "includes" in value
-    )
 
 
 def _is_encoded(word: str) -> bool:

@@ -127,8 +127,8 @@ def expanded(value: Any) -> Any:
     return known.get(0, value)
 
 
-def with_records(root: Any) -> Any:
-    """Return *root* with references (Apollo, Relay, JSON:API, Contentful) replaced by their objects."""
+def resolve_references(root: Any) -> None:
+    """Replace the references (Apollo, Relay, JSON:API, Contentful) in *root* by their objects."""
     records: dict[str, Any] = {}
     references: list[tuple[Any, Any, str]] = []
     pending: list[tuple[Any, Any, Any]] = [(None, 0, root)]
@@ -149,7 +149,6 @@ def with_records(root: Any) -> Any:
             pending += [(value, place, part) for place, part in enumerate(value)]
     for container, key, name in references:
         container[key] = records.get(name, container[key])
-    return root
 
 
 def _identifier(value: dict[str, Any]) -> str:
