@@ -44,7 +44,7 @@ _NAME_END: Final = lazy_regex(
     r"(?:(?:[-_,.][a-z]{0,8}[-_=]?)?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE
 )
 _OPTION: Final = lazy_regex(
-    rb"<option\b[^<>]{0,300}?\svalue=[\"']?([^\"'<>\s]{1,500})", re.IGNORECASE
+    rb"<(?:option|OPTION)\b[^<>]{0,300}?\s(?:value|VALUE)=[\"']?([^\"'<>\s]{1,500})"
 )
 _MIN_STEM: Final = 4
 _ABSOLUTE: Final = ("/", "#", "https:", "http:")
@@ -81,12 +81,15 @@ def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tu
     """
     bases = (link.get("href") for link in document.statements if link.tag == "base")
     try:
+        links = list(_links(document, roots, _stem(url)))
+        if not any(_LABEL_NUMBER.search(href) for href, _, _ in links):
+            return ()
         base = urljoin(url, next(bases, ""))
         host, own = urlsplit(url).netloc, _splits(url)
     except ValueError:  # no address, or one with too many parameters
         return ()
     following, whole = [], []
-    for href, label, is_next in _links(document, roots, _stem(url)):
+    for href, label, is_next in links:
         try:
             target = urljoin(base, href)
             if urlsplit(target).netloc != host:
@@ -170,14 +173,14 @@ def _links(
         if is_named or 0 < len(label) <= _MAX_LABEL:
             yield href.strip(), label, is_named
     if rows_between(document.rows_of("option"), start, stop + 2):
-        yield from _options(document)
+        yield from _options(document, stem)
 
 
-def _options(document: Document) -> Iterator[tuple[str, str, bool]]:
+def _options(document: Document, stem: str) -> Iterator[tuple[str, str, bool]]:
     """Yield the addresses of a menu, and the last number of each as its text, which is not kept."""
     for value in _OPTION.findall(document.source):
         address = unescape(value.decode(errors="replace"))
-        if not address.isalnum():
+        if not address.isalnum() and (stem in address or not _ELSEWHERE.match(address)):
             yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
 
 
