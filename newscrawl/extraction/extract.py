@@ -56,7 +56,7 @@ DOUBTFUL_CONFIDENCE = 0.1
 """Confidence in a body that consists of boilerplate; an estimate."""
 
 # Of a declared story; the length is in characters.
-_MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.95
+_MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.9
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
@@ -289,18 +289,18 @@ def _kind(
 
 
 def _has_declared_story(article: Article, document: Document, metadata: Metadata) -> bool:
-    """Return whether JSON-LD has the headline of a story whose long body and date are certain.
+    """Return whether the page declares an article and has a story whose long body and date are certain.
 
     A page whose data contain the body may show nothing else; ``og:type`` is enough there.
     """
     body, date = map(article.evidence.get, ("body", "date"))
-    if body is not None and body.source == "page-data" and declared_type(document) > 0:
-        return True
-    return (
-        len(article.body) >= _MIN_STORY
-        and all(it is not None and it.confidence >= _MIN_STORY_CONFIDENCE for it in (body, date))
-        and any(title.source == "json-ld" for title in metadata.titles)
+    is_certain = len(article.body) >= _MIN_STORY and all(
+        it is not None and it.confidence >= _MIN_STORY_CONFIDENCE for it in (body, date)
     )
+    if is_certain and any(title.source == "json-ld" for title in metadata.titles):
+        return True
+    is_stated = body is not None and body.source == "page-data"
+    return (is_certain or is_stated) and declared_type(document) > 0
 
 
 def _findings(article: Article, result: MethodResult) -> ExtractedFields:
