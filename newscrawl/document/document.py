@@ -12,7 +12,7 @@ from bisect import bisect_left
 from copy import copy
 from functools import cached_property
 from html import unescape
-from itertools import compress, filterfalse, islice, zip_longest
+from itertools import accumulate, compress, filterfalse, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
@@ -45,7 +45,7 @@ from newscrawl.document.rows import (
 from newscrawl.text import squeeze, without_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
 __all__ = [
@@ -263,24 +263,33 @@ class Document(Rows):
         """Return the rows of the elements with *tag*, in document order."""
         return self.by_tag.get(tag, ())
 
-    def rows_named(self, parts: Iterable[str]) -> list[int]:
-        """Return the rows whose class, id or item type contains one of *parts*, in lower case."""
-        names, lower_names, text = self._names
+    def rows_named(
+        self,
+        parts: Iterable[str],
+        columns: Iterable[str] = _NAMES,
+        accept: Callable[[str], bool] | None = None,
+    ) -> list[int]:
+        """Return the rows whose value in *columns* contains one of *parts*, in lower case.
+
+        *columns* are of class, id and item type; only values that *accept* returns True for count.
+        """
+        names, text = self._names
         named: set[str] = set()
         for part in parts:
-            if part in text:
-                named.update(compress(names, [part in lower for lower in lower_names]))
+            before = text.split(part)[:-1]
+            named.update(names[place] for place in accumulate(it.count("\0") for it in before))
+        if accept is not None:
+            named = set(filter(accept, named))
         rows: set[int] = set()
-        for values in map(self.attributes.__getitem__, _NAMES if named else ()):
+        for values in map(self.attributes.__getitem__, columns if named else ()):
             rows.update(compress(values, map(named.__contains__, values.values())))
         return sorted(rows)
 
     @cached_property
-    def _names(self) -> tuple[list[str], list[str], str]:
-        """The classes, ids and item types of the page, these in lower case, and these as one text."""
+    def _names(self) -> tuple[list[str], str]:
+        """The classes, ids and item types of the page, and these in lower case as one text."""
         names = list(set().union(*(self.attributes[column].values() for column in _NAMES)))
-        text = "\0".join(names).lower()
-        return names, text.split("\0"), text
+        return names, "\0".join(names).lower()
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
         """Return a copy with the rows in *ranges* hidden; it shares the tree. Itself without ranges.

@@ -48,7 +48,7 @@ def main_image(data: StructuredData) -> tuple[Image, str] | None:
     for address, source, node in _statements(data):
         url = data.absolute(clean_text(address))
         if url and not _SITE_IMAGE.search(_file_name(url)):
-            caption, credit = _name(data, node, _CAPTION_KEYS), _name(data, node, _CREDIT_KEYS)
+            caption, credit = (_name(data, node, keys) for keys in (_CAPTION_KEYS, _CREDIT_KEYS))
             stated = _without_file_name(Image(url, caption, credit))
             return _with_shown_caption(stated, data), source
     return None
@@ -82,7 +82,8 @@ def _resolved(image: JsonObject, nodes: list[JsonObject]) -> JsonObject:
 
 
 def _name(data: StructuredData, node: JsonObject, keys: tuple[str, ...]) -> str | None:
-    return next((name for key in keys for name in data.json_ld_names(node.get(key))), None)
+    stated = (node[key] for key in keys if key in node)
+    return next((name for value in stated for name in data.json_ld_names(value)), None)
 
 
 def _without_file_name(image: Image) -> Image:

@@ -12,6 +12,7 @@ import html
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -233,7 +234,9 @@ class _Reader(StructuredData):
         ]
         for source, text in statements:
             if isinstance(text, str) and (clean := plain_text(text[:_MAX_TITLE_LENGTH])):
-                yield StatedText(plain_text(_INLINE.sub("", clean)), source)
+                if "<" in clean or "&" in clean:
+                    clean = plain_text(_INLINE.sub("", clean))
+                yield StatedText(clean, source)
 
     def site_names(self) -> list[str]:
         names = [self.first_meta("og:site_name"), self.first_meta("application-name")]
@@ -250,20 +253,20 @@ class _Reader(StructuredData):
         yield from self._ld_dates([self.article], "json-ld:created", "dateCreated")
         if url and (day := parse_url_date(url, self.fetched_at)):
             yield StatedDate("url", url, day)
-        yield from self._times(modified=False)
+        yield from self._stated("time", *self._times[False])
         yield from self._meta_dates(GENERIC_META)
 
     def modified(self) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "dateModified")
         yield from self._meta_dates(_MODIFIED_META)
         yield from self._item_dates("datemodified")
-        yield from self._times(modified=True)
+        yield from self._stated("time", *self._times[True])
 
     def authors(
         self, site_names: Collection[str] | None, url: str | None = None
     ) -> tuple[list[str], str] | None:
         organisation = are_organizations(self.article.get("author"))
-        for source, names in self._author_statements():
+        for source, names in filter(itemgetter(1), self._author_statements()):
             authors = clean_names(map(clean_text, names), site_names or ())
             is_account = len(authors) == 1 and (authors[0].islower() and " " not in authors[0])
             is_doubtful = (
@@ -370,13 +373,16 @@ class _Reader(StructuredData):
             )
             yield from self._stated("microdata", raw)
 
-    def _times(self, *, modified: bool) -> Iterator[StatedDate]:
+    @cached_property
+    def _times(self) -> tuple[list[str], list[str]]:
+        """The instants of the time elements of the story: of publication, of modification."""
         title = next(iter(self.document.rows_of("h1")), None)
-        teasers = dated_teasers(self.document, title) if title is not None else ()
+        teasers = dated_teasers(self.document, title) if self.times and title is not None else ()
+        found: tuple[list[str], list[str]] = ([], [])
         for time in self.times:
-            is_own = place_of(self.document, time.row, title, teasers) != "other"
-            if is_own and _is_modified(self.document, time) == modified:
-                yield from self._stated("time", instant_of(time))
+            if place_of(self.document, time.row, title, teasers) != "other":
+                found[_is_modified(self.document, time)].append(instant_of(time))
+        return found
 
 
 def stated_body(metadata: Metadata) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import chain, islice, pairwise
+from functools import lru_cache, partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -59,18 +60,29 @@ _PARTS_OF_MARKS = {
     "breadcrumbs": ("crumb",),
     "section": ("cat-links", "categor", "section", "kicker"),
 }
-# Words before tags; the names of subjects also head menus, so only with a colon.
-_TAG_LABEL = lazy_regex(
-    r"(?:(?:tag(?:s|gar|i|ovi|y|it|ek)?|(?:article |post |story )tags|keywords?|schlag(?:worte|wörter)|stich(?:worte|wörter)"
-    r"|mots[- ]clés|étiquettes|etiquetas|palabras clave|palavras-chave|parole chiave|etichette|trefwoorden|emneord"
-    r"|stikord|nyckelord|avainsanat|asiasanat|słowa kluczowe|klíčová slova|štítky|címkék|kulcsszavak|oznake"
-    r"|ključne (?:riječi|reči|besede)|cuvinte cheie|etichete|etiketler|anahtar kelimeler|т[еэ]г[иі]|тагове|ключевые слова"
-    r"|ключові слова|ετικέτες|λέξεις[- ]κλειδιά|תגיות|תגים|وسوم|الوسوم|كلمات مفتاحية|کلید ?واژه(?:‌?ها)?|برچسب(?:‌| )?ها"
-    r"|टैग्?स?|แท็ก|từ khóa|kata kunci|标签|關鍵字|关键词|关键字|標籤|タグ|キーワード|태그|키워드)\s*(?:[:：]|$)"
-    r"|(?:(?:related |more on |in this )?(?:topics?|subjects?)|filed (?:under|in)|more (?:on|about)|themen|mehr zu|sujets|thèmes"
-    r"|temas?(?: relacionados)?|tópicos|assuntos|argomenti|temi|onderwerpen|emner|ämnen|aiheet|tematy|témata|témák|teme"
-    r"|konular|темы?|теми|θέματα|נושאים|مواضيع|chủ đề|topik)\s*[:：])\s*"
+# Words before tags, alone or before a colon.
+_TAG_WORDS = (
+    "tag|tags|taggar|tagi|tagovi|tagy|tagit|tagek|article tags|post tags|story tags|keyword|"
+    "keywords|schlagworte|schlagwörter|stichworte|stichwörter|mots-clés|mots clés|étiquettes|"
+    "etiquetas|palabras clave|palavras-chave|parole chiave|etichette|trefwoorden|emneord|stikord|"
+    "nyckelord|avainsanat|asiasanat|słowa kluczowe|klíčová slova|štítky|címkék|kulcsszavak|oznake|"
+    "ključne riječi|ključne reči|ključne besede|cuvinte cheie|etichete|etiketler|anahtar kelimeler|"
+    "теги|тегі|тэги|тэгі|тагове|ключевые слова|ключові слова|ετικέτες|λέξεις-κλειδιά|"
+    "λέξεις κλειδιά|תגיות|תגים|وسوم|الوسوم|كلمات مفتاحية|کلیدواژه|کلیدواژهها|کلیدواژه\u200cها|"
+    "کلید واژه|کلید واژهها|کلید واژه\u200cها|برچسبها|برچسب\u200cها|برچسب ها|टैग|टैगस|टैग्|टैग्स|"
+    "แท็ก|từ khóa|kata kunci|标签|關鍵字|关键词|关键字|標籤|タグ|キーワード|태그|키워드"
 )
+# The names of subjects also head menus, so only with a colon.
+_SUBJECT_WORDS = (
+    "topic|topics|subject|subjects|related topic|related topics|related subject|related subjects|"
+    "more on topic|more on topics|more on subject|more on subjects|in this topic|in this topics|"
+    "in this subject|in this subjects|filed under|filed in|more on|more about|themen|mehr zu|"
+    "sujets|thèmes|tema|temas|temas relacionados|tópicos|assuntos|argomenti|temi|onderwerpen|emner|"
+    "ämnen|aiheet|tematy|témata|témák|teme|konular|тем|темы|теми|θέματα|נושאים|مواضيع|chủ đề|topik"
+)
+_TAG_LABELS = frozenset(_TAG_WORDS.split("|"))
+_LABELS = _TAG_LABELS.union(_SUBJECT_WORDS.split("|"))
+_MAX_LABEL = 25
 _TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
 _TAG_PATH = lazy_regex(
@@ -133,6 +145,7 @@ def is_home_page(url: str) -> bool:
     return parts.path in {"", "/"} and not parts.query
 
 
+@lru_cache(maxsize=8)
 def _host_letters(url: str | None) -> str:
     return _letters(urlsplit(url or "").hostname or "")
 
@@ -202,9 +215,8 @@ def _separated_trail(data: StructuredData) -> Iterator[Breadcrumb]:
     document, address_of = data.document, data.document.attributes["href"].get
     headline = next(iter(document.rows_of("h1")), 0)
     links = rows_between(document.rows_of("a"), 0, headline)
-    for mark in rows_between(document.shown_rows, 0, headline):
-        if document.text[mark].strip() not in _TRAIL_MARKS:
-            continue
+    above = rows_between(document.shown_rows, 0, headline)
+    for mark in [row for row in above if document.text[row] in _TRAIL_MARKS]:
         for home in links[: bisect_left(links, mark)][-1:]:
             end = document.end[document.parent[home]]
             shown = rows_between(document.shown_rows, document.end[home], end)
@@ -259,11 +271,15 @@ def _shown_tags(document: Document) -> list[str]:
     start = next(iter(document.rows_of("h1")), 0)
     anchors = rows_between(document.rows_of("a"), start, len(document))
     shown = rows_between(document.shown_rows, start, len(document))
-    for row, following in pairwise(shown):
-        text = document.text[row]
-        label = _TAG_LABEL.match(text.lower())
-        if label and _is_of_story(document, row):
-            rest = text[label.end() :]
+    starts = [document.text[row][:_MAX_LABEL].lower().replace("：", ":") for row in shown]
+    labels = [start.partition(":")[0].rstrip() for start in starts]
+    is_none = _LABELS.isdisjoint(labels)  # the common case
+    for place in () if is_none else range(len(shown) - 1):
+        row, following, label = shown[place], shown[place + 1], labels[place]
+        _, colon, rest = document.text[row].replace("：", ":").partition(":")
+        is_label = label in (_LABELS if colon else _TAG_LABELS)
+        if is_label and _is_of_story(document, row):
+            rest = rest.lstrip()
             if not rest and document.parent[following] == document.parent[document.parent[row]]:
                 rest = document.text[following].lstrip(":： ")
             if any(mark in rest for mark in _SEPARATORS):
@@ -319,13 +335,9 @@ def _links_from(document: Document, link: int, start: int) -> list[str]:
 def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | None]]:
     """Yield text and address of the links in the first element with a class of *name*."""
     document, address_of = data.document, data.document.attributes["href"].get
-    classes = document.attributes["class"]
-    for row in document.rows_named(_PARTS_OF_MARKS[name]):
-        marks = classes.get(row, "").lower().split()
-        if (
-            not any(map(_MARKED[name].fullmatch, marks))
-            or not 0 < document.chars(row) <= _MAX_MARKED
-        ):
+    parts, is_marked = _PARTS_OF_MARKS[name], partial(_is_marked, name)
+    for row in document.rows_named(parts, ("class",), is_marked):
+        if not 0 < document.chars(row) <= _MAX_MARKED:
             continue
         above = (document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS))
         links = rows_between(document.rows_of("a"), row, document.end[row])[:MAX_VALUES]
@@ -334,6 +346,11 @@ def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | 
                 if text := clean_text(document.shown_text(link)):
                     yield text, _absolute(data, address_of(link))
             return
+
+
+@lru_cache(maxsize=1024)
+def _is_marked(name: str, classes: str) -> bool:
+    return any(map(_MARKED[name].fullmatch, classes.lower().split()))
 
 
 def _clean_tags(texts: list[str]) -> tuple[str, ...]:

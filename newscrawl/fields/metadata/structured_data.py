@@ -35,9 +35,7 @@ _MARKUP = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
 _RELATIONS = ("author", "category", "tag")
 # URLs that need no resolution.
-_ABSOLUTE = re.compile(
-    r"https?://[a-z0-9.-]+(?:/(?!\.)[\w%~,;=-]+(?:\.\w+)?)*/?(?:\?[\w%~,;=&+.-]+)?"
-)
+_ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/[!-\"$-:<->@-~]*)?(?:\?[!-\"$-:<-~]+)?")
 # Properties whose values are other works, with authors and dates of their own.
 _OTHER_WORKS = frozenset({"citation", "comment", "haspart", "isbasedon", "mentions", "review"})
 # Limits the cost of hostile pages; real ones stay far below.

@@ -74,7 +74,8 @@ def parse_url_date(url: str, fetched_at: datetime) -> Day | None:
     and, if the order of day and month is certain, ``15-09-2020``; not that of a snapshot in an
     archive.
     """
-    path = _SNAPSHOT.sub("", url).partition("?")[0].partition("#")[0]
+    url = _SNAPSHOT.sub("", url) if "/http" in url else url
+    path = url.partition("?")[0].partition("#")[0]
     for day in chain(_url_days(path), _url_days_day_first(path, fetched_at)):
         if day is not None and is_plausible(day, fetched_at):
             return day
@@ -117,9 +118,9 @@ def _parse(
         return datetime.fromtimestamp(int(text[:10]), UTC)
     if parts := _COMPACT.fullmatch(text):
         text = f"{parts[1]}-{parts[2]}-{parts[3]} {parts[4] or ''}".rstrip()
-    extra = timedelta(days=1 if _MIDNIGHT.search(text) else 0)
+    extra = timedelta(days=1 if "24:00" in text and _MIDNIGHT.search(text) else 0)
     text = _MIDNIGHT.sub("00", text) if extra else text
-    zone = _ZONE_ID.search(text)
+    zone = _ZONE_ID.search(text) if "/" in text else None
     text = text[: zone.start()].rstrip() if zone else text
     value: Day | datetime | None
     try:
@@ -136,7 +137,5 @@ def _parse(
 
 
 def _from_iso_format(text: str) -> Day | datetime:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return datetime.fromisoformat(text.upper())
+    is_day = len(text) <= len("2026-11-20")
+    return date.fromisoformat(text) if is_day else datetime.fromisoformat(text.upper())
