@@ -22,7 +22,7 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 from newscrawl.component import Component
 from newscrawl.defaults import setting
 from newscrawl.workers.child import WorkerError, result_of, run_task
-from newscrawl.workers.process import Limits, SiteBudget, WorkerProcess
+from newscrawl.workers.process import TASKS_AT_ONCE, Limits, SiteBudget, WorkerProcess
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 class WorkerPool(Component):
     """Runs tasks in *workers* processes within *limits*, one task per process at a time.
+
+    Each process has its next task at hand (:data:`~newscrawl.workers.process.TASKS_AT_ONCE`).
 
     *stats* receives the counts of the pool.
 
@@ -49,7 +51,9 @@ class WorkerPool(Component):
     ) -> None:
         self._workers = [WorkerProcess(limits) for _ in range(workers)]
         # Without processes, one task at a time runs in a thread.
-        self._free: list[WorkerProcess | None] = [*self._workers] or [None]
+        self._places: list[WorkerProcess | None] = [*self._workers] or [None]
+        self._loads: Counter[WorkerProcess | None] = Counter()
+        self._capacity = TASKS_AT_ONCE if workers else 1
         self._stats = stats
         self._budget = SiteBudget(limits.site_seconds)
         self._waiting: dict[str, deque[asyncio.Future[WorkerProcess | None]]] = defaultdict(deque)
@@ -108,10 +112,11 @@ class WorkerPool(Component):
     ) -> Answer:
         if worker is None:
             return await run_in_thread(run_task, function, data, plain)
+        answer = worker.submit(function, data, plain)
         try:
-            return await asyncio.wrap_future(worker.submit(function, data, plain))
+            return await asyncio.wrap_future(answer)
         except asyncio.CancelledError:
-            worker.kill()
+            worker.kill(answer)
             raise
 
     async def _worker_for(self, site: str) -> WorkerProcess | None:
@@ -129,8 +134,11 @@ class WorkerPool(Component):
             raise
 
     def _assign(self) -> None:
-        """Give the free workers to the sites with the fewest running tasks and the least time used."""
-        while self._free and self._waiting:
+        """Give the least busy workers to the sites with the fewest tasks and the least time used."""
+        while self._waiting:
+            worker = min(self._places, key=self._loads.__getitem__)
+            if self._loads[worker] == self._capacity:
+                return
             site = min(self._waiting, key=lambda site: (self._running[site], self._times[site]))
             self._now = max(self._now, self._times[site])
             turn = self._waiting[site].popleft()
@@ -138,15 +146,16 @@ class WorkerPool(Component):
                 del self._waiting[site]
             if not turn.cancelled():
                 self._running[site] += 1
-                turn.set_result(self._free.pop(0))
+                self._loads[worker] += 1
+                turn.set_result(worker)
 
     def _release(self, worker: WorkerProcess | None, site: str, seconds: float | None) -> None:
-        """Make *worker* free after a task of *site* that took *seconds*; None if it did not run."""
+        """End a task of *site* that took *worker* *seconds*; None if it did not run."""
         self._running[site] -= 1
+        self._loads[worker] -= 1
         if seconds is not None:
             self._budget.add(site, seconds)
             self._times[site] += seconds
-        self._free.append(worker)
         self._assign()
 
     async def close(self) -> None:

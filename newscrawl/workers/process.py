@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import time
 import weakref
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, RLock, Semaphore, Thread
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from newscrawl.defaults import DEFAULTS, setting
@@ -50,12 +51,18 @@ class Limits:
         return cls(*(setting(settings, f"NEWSCRAWL_{name}") for name in names))
 
 
-@dataclass(frozen=True, slots=True)
+TASKS_AT_ONCE: Final = 2
+"""Tasks that are sent to a process: it works on the first, and the second waits in its pipe."""
+
+
+@dataclass(slots=True, eq=False)
 class _Job:
-    task: dict[str, Any]
+    task: bytes
     data: bytes
-    future: Future[Answer]
     take: Callable[[Any], object] | None
+    future: Future[Answer] = field(default_factory=Future)
+    #: to which it was sent
+    process: Process | None = None
 
 
 SECONDS_PER_TASK: Final = 0.5
@@ -76,8 +83,8 @@ class SiteBudget:
         #: seconds used, by site
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self._tasks: Counter[str] = Counter()
-        for site, (time, tasks) in (used or {}).items():
-            self.seconds[site], self._tasks[site] = time, tasks
+        for site, (spent, tasks) in (used or {}).items():
+            self.seconds[site], self._tasks[site] = spent, tasks
 
     @property
     def used(self) -> dict[str, tuple[float, int]]:
@@ -97,19 +104,34 @@ class SiteBudget:
 
 
 class WorkerProcess:
-    """A worker process, replaced when it dies, with a daemon thread that reads its answers."""
+    """A worker process, replaced when it dies.
+
+    One daemon thread sends tasks and another one reads answers, as a process would otherwise wait
+    for each of its tasks until the threads of a busy crawler get their turns. A task that was sent
+    to a process that dies with the task before is sent again.
+    """
 
     def __init__(self, limits: Limits, *preload: str) -> None:
         self._limits = limits
         self._preload = preload or PRELOAD
         self._jobs: SimpleQueue[_Job | Literal["start", "stop"]] = SimpleQueue()
+        self._turns: SimpleQueue[_Job | Literal["start", "stop"]] = SimpleQueue()
+        self._active: deque[_Job] = deque()  # without answer; the process works on the first
+        self._room = Semaphore(TASKS_AT_ONCE)
         self._server: ForkServer | None = None
         self._process: Process | None = None
+        self._pipe_lock = RLock()  # to write to the process or replace it
+        self._kill_lock = Lock()  # to kill the process or finish its first task
         self._killed: Process | None = None
+        self._killed_for: Future[Answer] | None = None
         self._served = 0
         self._closed = False
-        self._thread = Thread(target=self._work, name="newscrawl-worker", daemon=True)
-        self._thread.start()
+        self._threads = [
+            Thread(target=target, name="newscrawl-worker", daemon=True)
+            for target in (self._send_jobs, self._read_answers)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def start(self) -> None:
         """Start the process in the background."""
@@ -126,7 +148,7 @@ class WorkerProcess:
 
         With *take* the function yields answers
         (:func:`~newscrawl.workers.child.stream_answers`): *take* is called with each part in
-        the thread of this worker, and the future has the last answer.
+        a thread of this worker, and the future has the last answer.
         """
         task = {
             "function": function,
@@ -134,62 +156,115 @@ class WorkerProcess:
             "deadline": self._limits.deadline,
             "stream": take is not None,
         }
-        job = _Job(task, data, Future(), take)
+        job = _Job(json.dumps(task).encode(), data, take)
         self._jobs.put(job)
         return job.future
 
-    def kill(self) -> None:
-        """Kill the process and its task; the next task starts a new process."""
-        if (process := self._process) is not None:
-            self._killed = process
-            process.kill()
+    def kill(self, future: Future[Answer] | None = None) -> None:
+        """Kill the process, with *future* only if it works on its task; the next one starts another."""
+        with self._kill_lock:
+            process = self._process
+            is_other = future is not None and (
+                not self._active or self._active[0].future is not future
+            )
+            if process is not None and not is_other:
+                self._killed, self._killed_for = process, future
+                process.kill()
 
     def close(self) -> None:
-        """Terminate the process and the thread; blocks until they have ended."""
+        """Terminate the process and the threads; blocks until they have ended."""
         self._closed = True
         self.kill()
         self._jobs.put("stop")
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         self._server = self._killed = None  # The server ends with its last worker.
 
-    def _work(self) -> None:
-        while (job := self._jobs.get()) != "stop":
-            if isinstance(job, _Job) and job.future.set_running_or_notify_cancel():
+    def _send_jobs(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if isinstance(job, _Job):
+                self._room.acquire()
+                self._send_ahead(job)
+            self._turns.put(job)
+            if job == "stop":
+                return
+
+    def _send_ahead(self, job: _Job) -> None:
+        """Send *job* if there is a process; otherwise it is sent when its turn comes."""
+        with self._pipe_lock:
+            if not self._active and self._has_died():
+                self._discard()
+            process = self._process
+            is_next = process and all(active.process is process for active in self._active)
+            self._active.append(job)
+            if process is not None and is_next and not job.future.cancelled():
+                _send(process, job)
+
+    def _has_died(self) -> bool:
+        process = self._process
+        return process is not None and (process is self._killed or process.poll() is not None)
+
+    def _read_answers(self) -> None:
+        while (job := self._turns.get()) != "stop":
+            if isinstance(job, _Job):
                 self._finish(job)
             self._start()  # replace a dead process before the next task
         self._discard()
 
     def _finish(self, job: _Job) -> None:
+        outcome: Answer | Exception
         try:
-            job.future.set_result(self._run(job))
+            outcome = self._run(job)
         except Exception as error:  # noqa: BLE001  # the future must get an answer
-            job.future.set_exception(error)
+            outcome = error
+        with self._kill_lock:
+            self._active.popleft()
+        self._room.release()
+        if not job.future.set_running_or_notify_cancel():
+            return
+        if isinstance(outcome, Exception):
+            job.future.set_exception(outcome)
+        else:
+            job.future.set_result(outcome)
 
     def _run(self, job: _Job) -> Answer:
-        if self._process is not None and (
-            self._process is self._killed or self._process.poll() is not None
-        ):
-            self._discard()
-        answer = self._start() or self._send(job)
+        if job.future.cancelled():
+            if job.process is self._process:
+                self._discard()
+            return {}
+        answer = None
+        while answer is None:
+            answer = self._start(job) or self._answer(job)
         self._served += 1
         is_broken = "result" not in answer and (job.take or answer["reason"] == "memory")
         if self._served == self._limits.tasks or is_broken:
             self._discard()
         return answer
 
-    def _start(self) -> Answer | None:
-        """Start the process unless it is running; return the failure if that fails."""
-        if self._process is not None:
-            return None
+    def _start(self, job: _Job | None = None) -> Answer | None:
+        """Start the process unless it is running, and send *job* unless it was sent to it.
+
+        Returns the failure if the process cannot be started.
+        """
+        if self._process is not None and (job is None or job.process is self._process):
+            return None  # without the lock: the next task is perhaps being sent
+        with self._pipe_lock:
+            failure = self._start_process() if self._process is None else None
+            if job is not None and self._process is not None:
+                _send(self._process, job)
+            return failure
+
+    def _start_process(self) -> Answer | None:
         try:
-            self._process = self._launch()
+            process = self._process = self._launch()
         except OSError as error:
             return {"reason": "crash", "message": f"the worker could not be started: {error}"}
-        self._served = 0
-        self._finalizer = weakref.finalize(self, self._process.kill)
+        self._served, self._killed_for = 0, None
+        self._finalizer = weakref.finalize(self, process.kill)
         if self._closed:  # in the meantime
-            self._process.kill()
-        if _read(self._process):
+            process.kill()
+        if _read(process):
             return None
         code = self._discard()
         return {
@@ -204,10 +279,10 @@ class WorkerProcess:
             self._server = ForkServer.shared(self._preload)
         return self._server.fork(self._limits.memory)
 
-    def _send(self, job: _Job) -> Answer:
+    def _answer(self, job: _Job) -> Answer | None:
+        """Return the answer to *job*, None if the process was killed for the task before."""
         process = cast("Process", self._process)
-        task = json.dumps(job.task).encode()
-        _write(process, task, job.data)
+        since = time.monotonic()
         answer = _read(process)
         while job.take and answer and "part" in answer:
             try:
@@ -219,29 +294,36 @@ class WorkerProcess:
         if answer is not None:
             return answer
         code = self._discard()
+        if self._killed_for not in (None, job.future):
+            return None
+        answer = {"reason": "crash", "message": f"the worker died (exit code {code})"}
         if code == TIMEOUT_CODE:
-            return {"reason": "timeout", "message": f"no answer in {self._limits.deadline:g} s"}
-        return {"reason": "crash", "message": f"the worker died (exit code {code})"}
+            message = f"no answer in {self._limits.deadline:g} s"
+            answer = {"reason": "timeout", "message": message}
+        return answer | {"seconds": time.monotonic() - since}
 
     def _discard(self) -> int | None:
         """Kill the process and wait for its end; return its exit code."""
-        process, self._process = self._process, None
+        process = self._process
         if process is None:
             return None
-        self._finalizer.detach()
         code = process.poll()
         process.kill()
-        for pipe in (process.stdin, process.stdout):
-            with contextlib.suppress(BrokenPipeError):  # closing the pipe flushes it
-                cast("IO[bytes]", pipe).close()
+        with self._pipe_lock:
+            self._process = None
+            self._finalizer.detach()
+            for pipe in (process.stdin, process.stdout):
+                with contextlib.suppress(BrokenPipeError):  # closing the pipe flushes it
+                    cast("IO[bytes]", pipe).close()
         return process.wait() if code is None else code
 
 
-def _write(process: Process, task: bytes, data: bytes) -> None:
+def _send(process: Process, job: _Job) -> None:
+    job.process = process
     pipe = cast("IO[bytes]", process.stdin)
     with contextlib.suppress(BrokenPipeError):  # the worker died; _read() reports it
-        pipe.write(TASK_LENGTHS.pack(len(task), len(data)) + task)
-        pipe.write(data)
+        pipe.write(TASK_LENGTHS.pack(len(job.task), len(job.data)) + job.task)
+        pipe.write(job.data)
         pipe.flush()
 
 

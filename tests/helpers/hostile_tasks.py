@@ -32,6 +32,10 @@ def sleep_for(data: bytes, *, seconds: float) -> dict[str, Any]:
     return {"pid": os.getpid()}
 
 
+def write_zeros(data: bytes, *, length: int) -> dict[str, Any]:
+    return {"zeros": "0" * length}
+
+
 def spin(data: bytes, *, seconds: float) -> dict[str, Any]:
     """Use *seconds* of CPU time."""
     end = time.thread_time() + seconds

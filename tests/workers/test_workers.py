@@ -171,6 +171,59 @@ def test_cancelled_call_kills_task() -> None:
         assert result["length"] == 1
 
 
+def test_task_behind_one_that_ends_the_process_is_run() -> None:
+
+    async def use(pool: WorkerPool) -> list[Any]:
+        names = ["segfault", "measure", "leave", "leave", "measure"]
+        return await asyncio.gather(*(outcome(pool, name) for name in names))
+
+    first, second, third, fourth, fifth = with_pool(use, workers=1)
+    assert (first, third, fourth) == ("crash",) * 3
+    assert second["length"] == fifth["length"] == 1
+
+
+def test_answer_is_read_while_the_next_task_is_sent() -> None:
+    """Both are larger than a pipe, and the crawler is busy, so that its threads wait for their turns."""
+    size = 2**17
+
+    async def use(pool: WorkerPool) -> list[Any]:
+        calls = (outcome(pool, "write_zeros", bytes(size), length=size) for _ in range(100))
+        answers = asyncio.gather(*calls)
+        while not answers.done():
+            sum(range(100_000))
+            await asyncio.sleep(0)
+        return await answers
+
+    assert with_pool(use, workers=1) == [{"zeros": "0" * size}] * 100
+
+
+def test_cancelled_call_leaves_the_task_behind_it() -> None:
+
+    async def use(pool: WorkerPool) -> Any:
+        hanging = asyncio.create_task(outcome(pool, "hang"))
+        behind = asyncio.create_task(outcome(pool, "measure"))
+        await asyncio.sleep(0.5)
+        hanging.cancel()
+        return await behind
+
+    assert with_pool(use, workers=1)["length"] == 1
+
+
+def test_cancelled_call_leaves_the_task_before_it() -> None:
+
+    async def use(pool: WorkerPool) -> list[Any]:
+        pid = (await outcome(pool, "measure"))["pid"]
+        before = asyncio.create_task(outcome(pool, "sleep_for", seconds=0.5))
+        hanging = asyncio.create_task(outcome(pool, "hang"))
+        await asyncio.sleep(0.2)
+        hanging.cancel()
+        return [pid, (await before)["pid"], await outcome(pool, "measure")]
+
+    pid, before, after = with_pool(use, workers=1)
+    assert pid == before
+    assert after["length"] == 1
+
+
 def test_close_ends_all_processes() -> None:
     """Also a process with a task that hangs."""
     before = children()
