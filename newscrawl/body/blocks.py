@@ -50,7 +50,8 @@ class Blocks:
 
     def text(self, document: Document, place: int) -> str:
         """Return the text of the block at *place*."""
-        return " ".join([document.text[row] for row in self.rows[place]])
+        rows, text = self.rows[place], document.text
+        return text[rows[0]] if len(rows) == 1 else " ".join([text[row] for row in rows])
 
 
 def find_blocks(document: Document) -> Blocks:

@@ -73,15 +73,18 @@ def with_nested_tags(
     document: Document, blocks: Blocks, places: Sequence[int], features: Columns
 ) -> Columns:
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
-    tags, has_code = features.get("parent_tag", []), bool(document.rows_of("code"))
-    holders = [
-        CODE_CODE
-        if has_code
-        and all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place])
-        else _holder(document, blocks.owner[place])
-        for place in places
-    ]
-    nested = [holder or tag for holder, tag in zip(holders, tags, strict=True)]
+    tags = features.get("parent_tag", [])
+    if any(map(document.rows_of, _HOLDERS)):
+        holders = {row: _holder(document, row) for row in {blocks.owner[place] for place in places}}
+        nested = [
+            holders[blocks.owner[place]] or tag for place, tag in zip(places, tags, strict=True)
+        ]
+    else:
+        nested = list(tags)
+    if document.rows_of("code"):
+        for position, place in enumerate(places):
+            if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place]):
+                nested[position] = CODE_CODE
     for position in _sections(document, [blocks.owner[place] for place in places]):
         nested[position] = min(HEADING_CODES)
     return {**features, "parent_tag": nested}
@@ -432,10 +435,11 @@ def _are_steps(document: Document, blocks: Blocks, row: int, inside: Sequence[in
 
 def _is_number(document: Document, blocks: Blocks, place: int) -> bool:
     """Return whether a block is the number of a list item before its text."""
+    if not blocks.text(document, place).rstrip(".)").isdecimal():
+        return False
     item = _item(document, blocks.owner[place])
     return (
         document.tag[item] == "li"
-        and blocks.text(document, place).rstrip(".)").isdecimal()
         and place + 1 < len(blocks)
         and blocks.rows[place + 1][0] < document.end[item]
     )

@@ -61,34 +61,36 @@ def without_notices(
     document: Document, blocks: Blocks, places: list[int], url: str | None
 ) -> list[int]:
     """Return *places* without notices, sign-offs, labels, and references to other pages of *url*."""
-    accepted = set(places)
-    site = host(url)
-    while len(accepted) > _MIN_BEFORE_NOTICE:
-        last = max(accepted)
-        text = blocks.text(document, last)
+    site, kept = host(url), places[:]
+    while len(kept) > _MIN_BEFORE_NOTICE:
+        text = blocks.text(document, kept[-1])
         is_claim = len(text) <= _MAX_CLAIM and _CLAIM.search(text.lower())
-        if not is_claim and not _is_sign_off(document, blocks, last, site):
+        if not is_claim and not _is_sign_off(document, blocks, kept[-1], site):
             break
-        accepted.discard(last)
-    for place in places[1:]:
-        if _is_reference(document, blocks, place, site) or _is_label(document, blocks, place):
-            accepted.discard(place)
-    _remove_labels(document, blocks, accepted)
-    return sorted(accepted)
+        kept.pop()
+    kept[1:] = [
+        place
+        for place in kept[1:]
+        if not _is_label(document, blocks, place)
+        and not _is_reference(document, blocks, place, site)
+    ]
+    accepted = frozenset(kept)
+    return [place for place in kept if not _is_left_label(document, blocks, place, accepted)]
 
 
 def _is_label(document: Document, blocks: Blocks, place: int) -> bool:
     """Return whether a block is the label of an advertisement, or the inline caption of an image."""
     text, rows, owner = blocks.text(document, place), blocks.rows[place], blocks.owner[place]
+    if len(text) > _MAX_CAPTION:
+        return False
     if len(text) <= _MAX_LABEL and _ADVERTISEMENT.fullmatch(text):
         return True
     parents = {document.parent[row] for row in rows}
     return (
-        len(text) <= _MAX_CAPTION
-        and ending(text) != SENTENCE
-        and document.tag[owner] in _IMAGE_HOLDERS
+        document.tag[owner] in _IMAGE_HOLDERS
         and len(parents) == 1
         and document.tag[min(parents)] in _INLINE
+        and ending(text) != SENTENCE
         and bool(rows_between(document.rows_of("img"), owner, rows[0]))
         and document.chars(owner) == blocks.chars(document, [place])[0]
     )
@@ -109,11 +111,12 @@ def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | Non
 
 def _is_reference(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
     """Return whether a block is headlines that link to the site, before or after a label ("Read also:")."""
-    rows, links = blocks.rows[place], document.link_chars_before
-    linked = [row for row in rows if links[row + 1] > links[row]]
-    if not linked or document.tag[blocks.owner[place]] in _CELLS:
+    rows, links, before = blocks.rows[place], document.link_chars_before, document.chars_before
+    first, end = rows[0], rows[-1] + 1
+    chars = links[end] - links[first]
+    if chars < _MIN_HEADLINE or before[end] - before[first] - chars > _MAX_LABEL:
         return False
-    size, chars = blocks.chars(document, [place])[0], links[rows[-1] + 1] - links[rows[0]]
+    linked = [row for row in rows if links[row + 1] > links[row]]
     label = " ".join([document.text[row] for row in rows if row < linked[0]]).strip()
     after = " ".join([document.text[row] for row in rows if row > linked[-1]]).strip()
     if after and (label or after[0].isalnum() or after[0] in _WITHIN or ending(after) == SENTENCE):
@@ -123,7 +126,7 @@ def _is_reference(document: Document, blocks: Blocks, place: int, site: str | No
     is_sentence = len(label) > _MAX_UNMARKED or len(headline) < _MIN_ALONE or headline[0].islower()
     return (
         chars >= _MIN_HEADLINE * len(linked)
-        and size - chars <= _MAX_LABEL
+        and document.tag[blocks.owner[place]] not in _CELLS
         and any(map(str.isalpha, label))
         and not (is_sentence and not after and label[-1].isalnum() and not label.isupper())
         and all(leads_to_site(address(document, row) or "#", site) for row in linked)
@@ -148,22 +151,18 @@ def address(document: Document, row: int) -> str | None:
     return next((addresses[above] for above in document.ancestors(row) if above in addresses), None)
 
 
-def _remove_labels(document: Document, blocks: Blocks, accepted: set[int]) -> None:
-    """Remove labels of lists and links that are left out."""
-    for place in sorted(accepted):
-        if (
-            len(text := blocks.text(document, place)) <= _MAX_LABEL
-            and (text.endswith(_COLONS) or all(it.isupper() or it == " " for it in text))
-            and place + 1 < len(blocks)
-            and _is_left_out(document, blocks, place + 1, accepted)
-        ):
-            accepted.discard(place)
-
-
-def _is_left_out(
+def _is_left_label(
     document: Document, blocks: Blocks, place: int, accepted: AbstractSet[int]
 ) -> bool:
-    """Return whether a block is an item that is not *accepted*, or a link, which is boilerplate."""
+    """Return whether a block labels an item that is not *accepted*, or a link, which is boilerplate."""
+    text = blocks.text(document, place)
+    if len(text) > _MAX_LABEL or not (
+        text.endswith(_COLONS) or all(it.isupper() or it == " " for it in text)
+    ):
+        return False
+    place += 1
+    if place == len(blocks):
+        return False
     if document.tag[blocks.owner[place]] == "li":
         return place not in accepted
     first, last = blocks.rows[place][0], blocks.rows[place][-1]
@@ -177,16 +176,17 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     Pages have a second copy for other widths of the screen, for mail or for print.
     """
     sizes = blocks.chars(document, places)
-    long = [size for size in sizes if size >= MIN_LONG]
+    texts = [blocks.text(document, place) for place in places]
+    long = [text for text, size in zip(texts, sizes, strict=True) if size >= MIN_LONG]
     if len(set(long)) == len(long):  # the common case
         return places
     containers: dict[str, str] = {}
     names: dict[int, str] = {}
     copies: set[str] = set()
     kept = []
-    for place, size in zip(places, sizes, strict=True):
+    for place, text, size in zip(places, texts, sizes, strict=True):
         container = _container_name(document, blocks.owner[place], names)
-        first = containers.setdefault(blocks.text(document, place), container)
+        first = containers.setdefault(text, container)
         if container != first and (size >= MIN_LONG or container in copies):
             copies.add(container)
         else:

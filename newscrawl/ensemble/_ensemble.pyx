@@ -7,40 +7,31 @@ from libc.math cimport exp
 from array import array as new_array
 from functools import lru_cache
 
-cdef array.array _DOUBLES = new_array("d"), _FLOATS = new_array("f"), _INTS = new_array("i")
+cdef array.array _DOUBLES = new_array("d"), _FLOATS = new_array("f")
 
 cdef struct Node:
     float number  # the threshold, or the value of a leaf
-    int feature
-    int children[2]  # of a leaf, itself
+    int feature  # negative for a leaf
+    int children[2]
 
 
 @lru_cache(maxsize=32)
 def _nodes(ensemble):
-    """Return the nodes of *ensemble*, the parts of each side by side, and the depths of the trees."""
+    """Return the nodes of *ensemble*, the parts of each side by side."""
     cdef const short[::1] features = ensemble.feature
     cdef const float[::1] thresholds = ensemble.threshold
     cdef const int[::1] lefts = ensemble.left
     cdef const int[::1] rights = ensemble.right
     cdef const float[::1] values = ensemble.value
     cdef Py_ssize_t place
-    cdef int tree
     cdef array.array packed = new_array("b", bytes(sizeof(Node) * features.shape[0]))
-    cdef array.array levels = array.clone(_INTS, features.shape[0], zero=True)
-    cdef array.array depths = array.clone(_INTS, ensemble.trees, zero=True)
-    cdef int* level = levels.data.as_ints
     cdef Node* node = <Node*> packed.data.as_chars
-    for tree in range(ensemble.trees):
-        for place in range(ensemble.offset[tree], ensemble.offset[tree + 1]):
-            if features[place] >= 0:
-                node.number, node.feature = thresholds[place], features[place]
-                node.children[0], node.children[1] = lefts[place], rights[place]
-                level[lefts[place]] = level[rights[place]] = level[place] + 1
-            else:
-                node.number, node.children[0], node.children[1] = values[place], place, place
-                depths.data.as_ints[tree] = max(depths.data.as_ints[tree], level[place])
-            node += 1
-    return packed, new_array("i", ensemble.offset.tobytes()), depths
+    for place in range(features.shape[0]):
+        node.feature = features[place]
+        node.number = thresholds[place] if node.feature >= 0 else values[place]
+        node.children[0], node.children[1] = lefts[place], rights[place]
+        node += 1
+    return packed
 
 
 def probabilities(ensemble, list columns not None, *, double max_log_odds):
@@ -48,17 +39,13 @@ def probabilities(ensemble, list columns not None, *, double max_log_odds):
 
     There are no bounds checks: :func:`newscrawl.ensemble.ensemble.check` has verified that every
     path ends at a leaf, and the caller that there is a column per feature, all of equal length.
-    All rows descend a tree side by side, without branches, whose outcomes a processor cannot predict.
+    The child is chosen without a branch, whose outcome a processor cannot predict.
     """
-    cdef Py_ssize_t tree, row, place, count = len(columns[0]), trees, size = len(columns)
-    cdef int level
-    cdef array.array packed, offsets, depths
+    cdef Py_ssize_t root, row, place, count = len(columns[0]), size = len(columns)
+    cdef array.array packed = _nodes(ensemble)
     cdef double number
-    packed, offsets, depths = _nodes(ensemble)
     cdef array.array features = array.clone(_FLOATS, size * count, zero=False)
-    cdef array.array places = array.clone(_INTS, count, zero=False)
     cdef float* values = features.data.as_floats
-    cdef int* reached = places.data.as_ints
     for place, column in enumerate(columns):
         if isinstance(column, array.array) and (<array.array> column).ob_descr.typecode == c"d":
             for row in range(count):
@@ -68,23 +55,22 @@ def probabilities(ensemble, list columns not None, *, double max_log_odds):
                 values[row * size + place] = <float> number
     cdef const Node* nodes = <const Node*> packed.data.as_chars
     cdef const Node* node
+    cdef const float* value
     cdef array.array sums = array.clone(_DOUBLES, count, zero=True)
     cdef double* total = sums.data.as_doubles
     cdef double base
-    trees = len(depths)
-    for tree in range(trees):  # outer loop: a tree stays in the processor's cache
+    for tree in range(ensemble.trees):  # outer loop: a tree stays in the processor's cache
+        root, value = ensemble.offset[tree], values
         for row in range(count):
-            reached[row] = offsets.data.as_ints[tree]
-        for level in range(depths.data.as_ints[tree]):
-            for row in range(count):
-                node = &nodes[reached[row]]
-                reached[row] = node.children[values[row * size + node.feature] > node.number]
-        for row in range(count):
-            total[row] += nodes[reached[row]].number
+            node = &nodes[root]
+            while node.feature >= 0:
+                node = &nodes[node.children[value[node.feature] > node.number]]
+            total[row] += node.number
+            value += size
     cdef list found = []
     if ensemble.link == "mean":
         for row in range(count):
-            found.append(total[row] / trees)
+            found.append(total[row] / <double> ensemble.trees)
         return found
     base = ensemble.base
     for row in range(count):
