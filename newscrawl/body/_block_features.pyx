@@ -386,10 +386,9 @@ cdef double _ending(str text) except -1:
 
 
 cdef double _count_symbols(str text, Py_ssize_t max_chars) except -1:
-    cdef Py_ssize_t place, count = 0
+    cdef Py_ssize_t count = 0
     cdef Py_UCS4 character
-    for place in range(min(len(text), max_chars)):
-        character = text[place]
+    for character in text[:max_chars]:
         if character == u" " or u"A" <= character <= u"z":
             continue
         if character in u"©®|•»›→▶►@#/":
@@ -399,10 +398,15 @@ cdef double _count_symbols(str text, Py_ssize_t max_chars) except -1:
 
 cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t max_chars):
     """Collapse white space in the first *max_chars* of *text*; return *size* characters of it."""
-    cdef Py_ssize_t place, last = min(len(text), size) - 1
-    for place in range(last + 1):
-        if text[place].isspace() and (
-            text[place] != u" " or place == last or text[place + 1].isspace()
-        ):
-            return squeeze(text[:max_chars])[:size]
-    return text[:size]
+    cdef str start = text[:size]
+    cdef bint is_plain = True, is_space = False
+    cdef Py_UCS4 character
+    for character in start:
+        if character.isspace():
+            is_plain = character == u" " and not is_space
+            is_space = True
+            if not is_plain:
+                break
+        else:
+            is_space = False
+    return start if is_plain and not is_space else squeeze(text[:max_chars])[:size]

@@ -57,14 +57,14 @@ def terminal_sums(document, bytearray ignored not None, list forms not None):
     cdef Py_ssize_t count = 0, linked = 0, longest = 0
     cdef list counts = [0], links = [0]
     cdef bytearray is_form = bytearray(rows)
+    cdef object number = 0, link_number = 0  # not converted for each row
     for form in forms:
         is_form[<Py_ssize_t> form] = 1
-    number = link_number = 0
     while row < rows:
         end = row + 1
         if ignored[row]:
             pass
-        elif tags[row] == TEXT_NODE:
+        elif len(<str> texts[row]):
             found = _count_tokens(texts[row])
             longest = max(longest, found)
             count += found

@@ -62,17 +62,7 @@ def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.T
     They are S of the main content node, or that node alone. Empty if the page has no text outside of
     links.
     """
-    counts = count_terminals(document, parameters)
-    node = find_main_content_node(document, counts, parameters)
-    if node is None:
-        return []
-    if document.tag[node] == TEXT or not parameters.subset:
-        return [node]
-    return [
-        child
-        for child in document.children(node)
-        if _text_to_link_ratio(*counts.of(child, document.end[child])) > parameters.threshold
-    ]
+    return find_main_content(document, count_terminals(document, parameters), parameters)
 
 
 class TerminalCounts(NamedTuple):
@@ -85,10 +75,6 @@ class TerminalCounts(NamedTuple):
     #: words of the longest text node outside of links
     longest: int
 
-    def of(self, first: int, end: int) -> tuple[int, int]:
-        """Return textCnt and linkCnt of the rows from *first* to *end*, exclusive."""
-        return self.words[end] - self.words[first], self.links[end] - self.links[first]
-
 
 def count_terminals(document: Document, parameters: CoreExParameters) -> TerminalCounts:
     """Count words and links in the terminal nodes.
@@ -97,11 +83,12 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Termina
     without spaces a character is a word.
     """
     max_form_chars = parameters.largest_form * document.chars(0)
+    before, end = document.chars_before, document.end
     ignored_forms = [
         row
         for name in (FORM_TAGS if parameters.ignore_forms else ())
         for row in document.rows_of(name)
-        if document.chars(row) <= max_form_chars
+        if before[end[row]] - before[row] <= max_form_chars
     ]
     ignored = _ignored_rows(document, parameters)
     return TerminalCounts(*terminal_sums(document, ignored, ignored_forms))
@@ -136,10 +123,10 @@ def _ignored_rows(document: Document, parameters: CoreExParameters) -> bytearray
     return document.hidden.translate(bytes(mark in marks for mark in range(256)))
 
 
-def find_main_content_node(
+def find_main_content(
     document: Document, counts: TerminalCounts, parameters: CoreExParameters
-) -> int | None:
-    """Return the row of the node with the highest score, None if all scores are 0.
+) -> list[int]:
+    """Return S of the node with the highest score, or that node; empty if all scores are 0.
 
     Of equal scores the highest node wins, then the first; the paper chooses at random. Nodes are
     visited level by level, and only those with as many words as the longest text node, which scores
@@ -147,39 +134,40 @@ def find_main_content_node(
     """
     end, words, links = document.end, counts.words, counts.links
     if not counts.longest:
-        return None
+        return []
     weight_text = parameters.weight_text
     weight_ratio = 1.0 - weight_text
     min_words = counts.longest if weight_text else 1
-    best, best_score = None, 0.0
+    threshold, subset = parameters.threshold, parameters.subset
+    best: list[int] = []
+    best_score = 0.0
     level_order = [0]
     for node in level_order:
         set_text_count = set_link_count = 0  # setTextCnt, setLinkCnt
-        for child in document.children(node):
-            text_count = words[end[child]] - words[child]
-            if not text_count:  # most children of large nodes
-                continue
-            link_count = links[end[child]] - links[child]
-            if (text_count - link_count) / text_count > parameters.threshold:
-                set_text_count += text_count
-                set_link_count += link_count
-            if text_count >= min_words:
-                level_order.append(child)
-        children_have_text = counts.of(node + 1, end[node])[0] > 0
-        if parameters.subset and children_have_text:
+        members: list[int] = []  # S
+        child, last = node + 1, end[node]
+        while child < last:
+            after = end[child]
+            text_count = words[after] - words[child]
+            if text_count:  # few children of large nodes
+                link_count = links[after] - links[child]
+                if (text_count - link_count) / text_count > threshold:
+                    set_text_count += text_count
+                    set_link_count += link_count
+                    members.append(child)
+                if text_count >= min_words:
+                    level_order.append(child)
+            child = after
+        if subset and words[last] > words[node + 1]:
             text_count, link_count = set_text_count, set_link_count
-        else:
-            text_count, link_count = counts.of(node, end[node])  # textCnt, linkCnt
-        ratio = _text_to_link_ratio(text_count, link_count)
+        else:  # textCnt, linkCnt
+            text_count, link_count = words[last] - words[node], links[last] - links[node]
+        ratio = (text_count - link_count) / text_count if text_count else 0.0  # childRatio
         score = weight_ratio * ratio + weight_text * text_count / words[-1]
         if score > best_score:
-            best, best_score = node, score
+            best = members if subset and document.tag[node] != TEXT else [node]
+            best_score = score
     return best
-
-
-def _text_to_link_ratio(text_count: int, link_count: int) -> float:
-    """Return the text-to-link ratio (childRatio); 0 without text."""
-    return (text_count - link_count) / text_count if text_count else 0.0
 
 
 def find_title(document: Document, roots: Sequence[int]) -> int | None:

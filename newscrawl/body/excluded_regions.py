@@ -230,7 +230,7 @@ class _Regions:
 
     def contain(self, rows: Iterable[int]) -> bytearray:
         """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
-        parent = self._document.parent
+        parent, tag = self._document.parent, self._document.tag
         pending: set[int] = set()
         for inner in rows:
             row = inner
@@ -240,13 +240,15 @@ class _Regions:
         contained = bytearray(len(parent))
         for row in sorted(pending):  # parents come first
             above = parent[row]
-            contained[row] = (above >= 0 and contained[above]) or self._is_region(row)
+            contained[row] = (above >= 0 and contained[above]) or (
+                tag[row] not in _NEVER_REGIONS and self._is_region(row)
+            )
         return contained
 
     def _is_region(self, row: int) -> bool:
         document = self._document
         tag = document.tag[row]
-        if tag in _NEVER_REGIONS or row <= self._heading < document.end[row]:
+        if row <= self._heading < document.end[row]:
             return False
         if tag == "article" and (
             row >= self._end or (0 <= self._heading < row and self._is_teaser(row))
@@ -273,17 +275,14 @@ class _Regions:
         if share is None:
             name = _region_name(self._classes.get(row), self._ids.get(row))
             is_footer = (name.is_footer or tag == "footer") and self._ends_page(row)
-            share = MAX_SHARE if is_footer or self._is_form(row) else name.max_share
+            is_form = row in self._forms and self._is_form(row)
+            share = MAX_SHARE if is_footer or is_form else name.max_share
         return None if share == MAX_SHARE and not self._small else share
 
     def _is_form(self, row: int) -> bool:
         """Return whether an element has a field to fill in and little text: an offer, or a poll."""
         document = self._document
-        return (
-            row in self._forms
-            and document.chars(row) <= _MAX_FORM
-            and bool(elements_in(document, row, "input"))
-        )
+        return document.chars(row) <= _MAX_FORM and bool(elements_in(document, row, "input"))
 
     def _ends_page(self, row: int) -> bool:
         """Return whether *row* is after half of the text; the footer of an ``article`` has credits."""
