@@ -17,7 +17,7 @@ from newscrawl.document.document import rows_between
 from newscrawl.text import letter_overlap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.document.document import Document
 
@@ -54,7 +54,7 @@ _MAX_SHARE_BEFORE_TITLE = 0.5  # a title after most of the text is that of a tea
 
 def boilerplate(
     document: Document,
-    roots: Iterable[int],
+    roots: Sequence[int],
     title: int | None,
     *,
     captions: bool = False,
@@ -69,13 +69,18 @@ def boilerplate(
     links stay, and headings whose link does not lead to another page of the site of *url*.
     """
     aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
-    tags = (_BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS) | aside | {"span", "time"}
+    blocks = _BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS
+    special = aside | {"time"}
     threshold = _SELECTED_LINK_DENSITY_THRESHOLD if selected else _LINK_DENSITY_THRESHOLD
+    ends, links = document.end, document.link_chars_before
+    classes, roles = document.attributes["class"], document.attributes["role"]
     found = [
         (row, tag)
         for root in roots
-        for row, tag in enumerate(document.tag[root : document.end[root]], root)
-        if tag in tags
+        for row, tag in enumerate(document.tag[root : ends[root]], root)
+        if tag in special
+        or (tag in blocks and (links[row] != links[ends[row]] or row in roles))
+        or (tag == "span" and (row in classes or row in roles))
     ]
     rows: set[int] = set()
     for row, tag in found:
@@ -124,7 +129,9 @@ def _is_label(document: Document, row: int) -> bool:
     return name is not None and _LABEL_NAME.search(name) is not None
 
 
-def _share_before(document: Document, roots: Iterable[int], title: int) -> float:
+def _share_before(document: Document, roots: Sequence[int], title: int) -> float:
+    if not roots or title <= roots[0]:
+        return 0.0
     before, ends = document.chars_before, document.end
     whole = earlier = 0.0
     for root in roots:

@@ -21,8 +21,9 @@ _BREAKS = {**dict.fromkeys(BLOCK_LEVEL, PARAGRAPH), "br": "\n", "td": " ", "th":
 _OPENING = frozenset(_BREAKS) - {"br"}  # a br has one break, at its end
 _INLINE = frozenset({"button", "math"})
 _BULLETS = frozenset("|·•/")
-_SPACES = {0: ("", ""), LEADING: (" ", ""), TRAILING: ("", " "), LEADING | TRAILING: (" ", " ")}
+_SPACES = {0: "%s", LEADING: " %s", TRAILING: "%s ", LEADING | TRAILING: " %s "}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
+_PLAIN_BLOCKS = _OPENING - _PREFORMATTED
 _BLANK_LINES = re.compile("\n\n\n+")
 # Control characters, overrides of the direction, soft hyphens, byte order marks; joiners stay, some
 # scripts need them.
@@ -38,69 +39,51 @@ def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = fr
     of a ``pre`` end a line; inline elements join as in the source. White space is collapsed.
     Subtrees and text nodes with a row in *skip* are left out.
     """
-    flow = Flow()
-    write_flow(flow, document, roots, skip)
+    flow = Flow(document)
+    flow.write(roots, skip)
     return flow.text()
 
 
-def write_flow(
-    flow: Flow, document: Document, roots: Iterable[int], skip: AbstractSet[int] = frozenset()
-) -> None:
-    """Write the subtrees of *roots* to *flow*, as :func:`render` does."""
-    end, parent = document.end, document.parent
-    previous: int | None = None
-    for root in roots:
-        if previous is None or end[previous] != root or parent[previous] != parent[root]:
-            flow.start(root, previous)
-        previous = root
-        tag = document.tag[root]
-        if tag != TEXT:
-            _write_element(flow, document, root, skip)
-            if tag not in BLOCK_LEVEL and document.space[root] & TRAILING:
-                flow.add_text(" ", parent[root])
-        elif not document.hidden[root] and root not in skip:
-            _write_text(flow, document, root)
-
-
 class Flow:
-    """Text and breaks in document order."""
+    """Text and breaks in document order: :attr:`pieces`, and the element of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Document) -> None:
+        self.document = document
         self.pieces = [PARAGRAPH]
-        #: number of open preformatted elements
-        self.preformatted = 0
+        #: row of the element that contains the piece; -1 for a break
+        self.rows = [-1]
+        self._preformatted = 0  # open elements
+
+    def write(self, roots: Iterable[int], skip: AbstractSet[int]) -> None:
+        """Write the subtrees of *roots*, as :func:`render` does."""
+        document = self.document
+        end, parent = document.end, document.parent
+        previous: int | None = None
+        for root in roots:
+            if previous is None or end[previous] != root or parent[previous] != parent[root]:
+                self.start(root, previous)
+            previous = root
+            self._write_subtree(root, skip)
+            tag = document.tag[root]
+            if document.space[root] & TRAILING and tag != TEXT and tag not in BLOCK_LEVEL:
+                self.add_space(" ", parent[root])
 
     def start(self, root: int, previous: int | None) -> None:  # noqa: ARG002  # for subclasses
         """Start a paragraph at *root*, which does not follow the root *previous* in the source."""
-        self.add_break(PARAGRAPH)
+        self.add_space(PARAGRAPH)
 
-    def open(self, row: int, tag: str) -> None:  # noqa: ARG002  # for subclasses
-        """Start the element *row*: an image, or one that separates text."""
-        if tag in _OPENING:
-            self.add_break(_BREAKS[tag])
-            self.preformatted += tag in _PREFORMATTED
+    def open_image(self, row: int) -> None:
+        """Reach the ``img`` element *row*, which subclasses may add."""
 
-    def close(self, tag: str) -> None:
-        """End an element."""
-        if tag in _BREAKS:
-            self.add_break(_BREAKS[tag])
-            self.preformatted -= tag in _PREFORMATTED
-
-    def leave_out(self, row: int, tag: str) -> None:  # noqa: ARG002  # for subclasses
+    def leave_out(self, row: int) -> None:
         """Add the break of the element *row*, whose content is left out."""
-        if tag in _BREAKS:
-            self.add_break(_BREAKS[tag])
+        self.add_space(_BREAKS.get(self.document.tag[row], ""))
 
-    def add_text(self, text: str | None, parent: int) -> None:  # noqa: ARG002  # for subclasses
-        """Add *text* in the element *parent*; white space at the start of a paragraph is dropped."""
-        if not text or (self.pieces[-1] == PARAGRAPH and text.isspace()):
-            return
-        self.pieces.append(text if self.preformatted else text.replace("\n", " "))
-
-    def add_break(self, separator: str) -> None:
-        """Add *separator*, unless a paragraph has just ended."""
-        if self.pieces[-1] != PARAGRAPH:
-            self.pieces.append(separator)
+    def add_space(self, space: str, row: int = -1) -> None:
+        """Add a break, or white space in the element *row*, unless a paragraph has just ended."""
+        if space and self.pieces[-1] != PARAGRAPH:
+            self.pieces.append(space)
+            self.rows.append(row)
 
     def text(self) -> str:
         """Return lines and paragraphs with collapsed white space."""
@@ -113,48 +96,88 @@ class Flow:
             text = _BLANK_LINES.sub("\n\n", text)
         return text.strip("\n")
 
+    def _write_subtree(self, root: int, skip: AbstractSet[int]) -> None:
+        """Write the subtree of *root*, without the white space after an element."""
+        document, pieces, rows = self.document, self.pieces, self.rows
+        tag, end, parent, texts = document.tag, document.end, document.parent, document.text
+        hidden, space = document.hidden, document.space
+        open_rows: list[int] = []  # without elements that add no white space
+        row, last, next_end = root, end[root], 0
+        while row < last:
+            name = tag[row]
+            if hidden[row] or row in skip:
+                self._leave_out(row, root, is_hidden=row not in skip)
+                row = end[row]
+            elif name == TEXT:
+                text = _SPACES[space[row]] % texts[row].replace("\n", " ")
+                pieces.append(_source_text(document, row) if self._preformatted else text)
+                rows.append(parent[row])
+                row += 1
+            else:
+                if name in _BREAKS or space[row] or name == "img":
+                    open_rows.append(row)
+                    next_end = end[row]
+                    if name not in _PLAIN_BLOCKS or self._preformatted:
+                        self._open(row, name)
+                    elif pieces[-1] != PARAGRAPH:
+                        pieces.append(_BREAKS[name])
+                        rows.append(-1)
+                row += 1
+            while row == next_end:
+                closed = open_rows.pop()
+                next_end = end[open_rows[-1]] if open_rows else 0
+                if tag[closed] not in _PLAIN_BLOCKS or self._preformatted:
+                    self._close(closed, root)
+                elif pieces[-1] != PARAGRAPH:
+                    pieces.append(_BREAKS[tag[closed]])
+                    rows.append(-1)
+
+    def _open(self, row: int, tag: str) -> None:
+        if tag in _OPENING:
+            self.add_space(_BREAKS[tag])
+            self._preformatted += tag in _PREFORMATTED
+        elif tag == "img":
+            self.open_image(row)
+        if self.document.space[row] & LEADING and (self._preformatted or tag not in _BREAKS):
+            source = self._preformatted and self.document.element(row).text
+            self.add_space(source or " ", row)
+
+    def _close(self, row: int, root: int) -> None:
+        tag = self.document.tag[row]
+        if tag in _BREAKS:
+            self.add_space(_BREAKS[tag])
+            self._preformatted -= tag in _PREFORMATTED
+        self._add_tail(row, root)
+
+    def _leave_out(self, row: int, root: int, *, is_hidden: bool) -> None:
+        """Leave out an element, but for the words of a button or a formula in a sentence."""
+        document = self.document
+        if document.tag[row] == TEXT:
+            return
+        is_inline = is_hidden and document.tag[row] in _INLINE
+        if is_inline and _is_in_sentence(document, row) and (text := _hidden_text(document, row)):
+            self.pieces.append(text)
+            self.rows.append(document.parent[row])
+        else:
+            self.leave_out(row)
+        self._add_tail(row, root)
+
+    def _add_tail(self, row: int, root: int) -> None:
+        """Add the white space after the element *row* in *root*, unless the element is a break."""
+        document = self.document
+        if row == root or not document.space[row] & TRAILING:
+            return
+        if self._preformatted:
+            self.add_space(document.element(row).tail or "", document.parent[row])
+        elif document.tag[row] not in _BREAKS:
+            self.add_space(" ", document.parent[row])
+
 
 def _clean(line: str) -> str:
-    if line.isprintable() and "  " not in line:
-        return line.strip()
-    return squeeze(INVISIBLE_CHARACTERS.sub("", line))
-
-
-def _write_element(flow: Flow, document: Document, root: int, skip: AbstractSet[int]) -> None:
-    """Write the subtree of the element *root*, without the white space after it."""
-    tag, end, hidden, space = document.tag, document.end, document.hidden, document.space
-    open_rows: list[int] = []
-    row, last = root, end[root]
-    while row < last:
-        name = tag[row]
-        if name == TEXT:
-            if row not in skip:
-                _write_text(flow, document, row)
-        elif hidden[row] or row in skip:
-            _leave_out(flow, document, row, skip)
-            if space[row] & TRAILING and row != root:
-                _write_tail(flow, document, row)
-            row = end[row] - 1
-        else:
-            open_rows.append(row)
-            if name in _OPENING or name == "img":
-                flow.open(row, name)
-            if space[row] & LEADING and (name not in _BREAKS or flow.preformatted):
-                flow.add_text(document.element(row).text if flow.preformatted else " ", row)
-        row += 1
-        while open_rows and end[open_rows[-1]] == row:
-            closed = open_rows.pop()
-            flow.close(tag[closed])
-            if space[closed] & TRAILING and closed != root:
-                _write_tail(flow, document, closed)
-
-
-def _leave_out(flow: Flow, document: Document, row: int, skip: AbstractSet[int]) -> None:
-    """Leave out an element, but for the words of a button or a formula in a sentence."""
-    if document.tag[row] in _INLINE and row not in skip and _is_in_sentence(document, row):
-        flow.add_text(_hidden_text(document, row), document.parent[row])
-    else:
-        flow.leave_out(row, document.tag[row])
+    if not line.isprintable() or "  " in line:
+        line = squeeze(line)
+        line = line if line.isprintable() else squeeze(INVISIBLE_CHARACTERS.sub("", line))
+    return line.strip()
 
 
 def _is_in_sentence(document: Document, row: int) -> bool:
@@ -170,29 +193,11 @@ def _hidden_text(document: Document, row: int) -> str:
     return squeeze(" ".join([str(text) for text in element.itertext() if text not in notes]))
 
 
-def _write_text(flow: Flow, document: Document, row: int) -> None:
-    """Write the text node *row* with the white space around it."""
-    parent = document.parent[row]
-    if flow.preformatted:
-        flow.add_text(_source_text(document, row), parent)
-        return
-    before, after = _SPACES[document.space[row]]
-    flow.add_text(f"{before}{document.text[row]}{after}", parent)
-
-
-def _write_tail(flow: Flow, document: Document, row: int) -> None:
-    """Write the white space after the element *row*, unless the element is a break."""
-    if flow.preformatted:
-        flow.add_text(document.element(row).tail, document.parent[row])
-    elif document.tag[row] not in _BREAKS:
-        flow.add_text(" ", document.parent[row])
-
-
-def _source_text(document: Document, row: int) -> str | None:
+def _source_text(document: Document, row: int) -> str:
     """Return the text of a text node with its white space."""
     parent, previous = document.parent[row], row - 1
     if previous == parent:
-        return document.element(parent).text
+        return document.element(parent).text or " "
     while document.parent[previous] != parent:
         previous = document.parent[previous]
-    return document.element(previous).tail
+    return document.element(previous).tail or " "

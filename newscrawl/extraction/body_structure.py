@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.parts import is_data_table
-from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow, write_flow
+from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow
 from newscrawl.document.rows import INVISIBLE, WIDGET
 from newscrawl.extraction.web_addresses import PLAYER_TAGS, PageLinks
 
@@ -129,12 +129,12 @@ def body_blocks(
     The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that of the page. Images between two roots are included if no text is next to them except a
     caption.
     """
-    flow = _BlockFlow(document, PageLinks(document, url))
-    write_flow(flow, document, roots, skip)
-    flow.end_block()
+    flow = _BlockFlow(document, roots, PageLinks(document, url))
+    flow.write(roots, skip)
+    blocks = flow.blocks()
     if not document.rows_of("table"):
-        return flow.text(), list(flow.blocks)
-    return flow.text(), list(_with_tables(document, flow.blocks))
+        return flow.text(), list(blocks)
+    return flow.text(), list(_with_tables(document, blocks))
 
 
 def text_blocks(text: str) -> list[BodyBlock | BodyTable]:
@@ -164,75 +164,73 @@ class _OpenBlock:
 class _BlockFlow(Flow):
     """Collects blocks; the structure around a text is that of all ancestors, also above the roots."""
 
-    def __init__(self, document: Document, links: PageLinks) -> None:
-        super().__init__()
-        self.blocks: list[BodyBlock] = []
-        self._document = document
+    def __init__(self, document: Document, roots: Sequence[int], links: PageLinks) -> None:
+        super().__init__(document)
+        self._roots = roots
+        self._blocks: list[BodyBlock] = []
         self._links = links
         #: rows of images and players
         self._media = sorted(row for tag in ("img", *PLAYER_TAGS) for row in document.rows_of(tag))
         self._contexts: dict[int, _Context] = {-1: _Context()}
-        self._open: _OpenBlock | None = None
+        self._open_block: _OpenBlock | None = None
         self._images = 0
 
     def start(self, root: int, previous: int | None) -> None:
         """Start a paragraph; add images and players before it that no text is next to except a caption."""
         if previous is not None:
-            self._add_media(range(self._document.end[previous], root), around=(previous, root))
+            self._add_media(range(self.document.end[previous], root), around=(previous, root))
         super().start(root, previous)
 
-    def open(self, row: int, tag: str) -> None:
-        """Start an element; add an image."""
-        super().open(row, tag)
-        if tag == "img":
-            self._add_medium(row)
+    def open_image(self, row: int) -> None:
+        """Add the ``img`` element *row*, or another medium, as a piece without text."""
+        self.pieces.append("")
+        self.rows.append(row)
 
-    def leave_out(self, row: int, tag: str) -> None:
+    def leave_out(self, row: int) -> None:
         """Add the images of a figure without its caption, and the link of an embedded player."""
-        super().leave_out(row, tag)
+        super().leave_out(row)
+        tag = self.document.tag[row]
         if tag == "figure":
-            self._add_media(range(row, self._document.end[row]))
+            self._add_media(range(row, self.document.end[row]))
         elif tag in PLAYER_TAGS:
-            self._add_medium(row)
+            self.open_image(row)
 
-    def add_text(self, text: str | None, parent: int) -> None:
-        """Add *text* to the open block, or to a new one if the structure around it differs."""
-        super().add_text(text, parent)
-        if not text:
-            return
-        context = self._context(parent)
-        tag = context.tag
-        if tag == "pre" and not self.preformatted:
-            tag = "p"
-        if text.isspace() and not self.preformatted and self._open is None:
-            return
-        self._add(Text(text, context.marks), context.containers, tag)
+    def blocks(self) -> list[BodyBlock]:
+        """Return the blocks of the pieces."""
+        for text, row in zip(self.pieces, self.rows, strict=True):
+            if row < 0:
+                self._add_break(text)
+            elif not text:
+                self._add_medium(row)
+            elif self._open_block is not None or not text.isspace():
+                context = self._context(row)
+                self._add(Text(text, context.marks), context.containers, context.tag)
+        self._end_block()
+        return self._blocks
 
-    def add_break(self, separator: str) -> None:
-        """End a paragraph or a line."""
-        super().add_break(separator)
+    def _add_break(self, separator: str) -> None:
         if separator == PARAGRAPH:
-            self.end_block()
-        elif self._open is not None:
-            self._open.pieces.append(Text(separator))
+            self._end_block()
+        elif self._open_block is not None:
+            self._open_block.pieces.append(Text(separator))
 
-    def end_block(self) -> None:
+    def _end_block(self) -> None:
         """End the open block; blank lines in it separate paragraphs."""
-        if (block := self._open) is None:
+        if (block := self._open_block) is None:
             return
-        self._open = None
+        self._open_block = None
         if block.tag == "pre":
             if text := _preformatted_text(block.pieces):
-                self.blocks.append(BodyBlock(block.containers, "pre", [[Text(text)]]))
+                self._blocks.append(BodyBlock(block.containers, "pre", [[Text(text)]]))
             return
         for lines in _paragraphs(block.pieces):
-            self.blocks.append(BodyBlock(block.containers, block.tag, lines))
+            self._blocks.append(BodyBlock(block.containers, block.tag, lines))
 
     def _add(self, piece: Inline, containers: tuple[Container, ...], tag: str) -> None:
-        block = self._open
+        block = self._open_block
         if block is None or (block.containers, block.tag) != (containers, tag):
-            self.end_block()
-            block = self._open = _OpenBlock(containers, tag)
+            self._end_block()
+            block = self._open_block = _OpenBlock(containers, tag)
         block.pieces.append(piece)
 
     def _add_media(self, rows: range, around: tuple[int, int] | None = None) -> None:
@@ -241,13 +239,13 @@ class _BlockFlow(Flow):
         for row in self._media[first : bisect_left(self._media, rows.stop, first)]:
             if around is not None and not self._is_separate(row, *around):
                 continue
-            self.end_block()
-            self._add_medium(row)
-            self.end_block()
+            self.add_space(PARAGRAPH)
+            self.open_image(row)
+            self.add_space(PARAGRAPH)
 
     def _is_separate(self, row: int, previous: int, following: int) -> bool:
         """Return whether the block of the image *row* has no text except a caption."""
-        document = self._document
+        document = self.document
         in_figure, in_link, caption = False, False, 0.0
         for above in (row, *document.ancestors(row)):
             if above <= previous or document.end[above] > following:
@@ -264,9 +262,9 @@ class _BlockFlow(Flow):
 
     def _add_medium(self, row: int) -> None:
         """Add the image *row*, or the link of the player *row*."""
-        document, parent = self._document, self._document.parent[row]
+        document, parent = self.document, self.document.parent[row]
         context = self._context(parent)
-        is_shown = document.hidden[parent] not in {INVISIBLE, WIDGET} and not self.preformatted
+        is_shown = document.hidden[parent] not in {INVISIBLE, WIDGET} and context.tag != "pre"
         piece: Inline | None = None
         if document.tag[row] == "img":
             if document.hidden[row] != INVISIBLE and (image := self._links.image(row)):
@@ -283,7 +281,7 @@ class _BlockFlow(Flow):
         path = []
         while row not in contexts:
             path.append(row)
-            row = self._document.parent[row]
+            row = self.document.parent[row]
         context = contexts[row]
         for inner in reversed(path):
             context = contexts[inner] = self._inner_context(context, inner)
@@ -291,7 +289,7 @@ class _BlockFlow(Flow):
 
     def _inner_context(self, context: _Context, row: int) -> _Context:
         """Return the structure of the text in the element *row* that *context* is around."""
-        tag = self._document.tag[row]
+        tag = self.document.tag[row]
         if tag not in _STRUCTURAL_TAGS:
             return context
         marks = self._marks(context.marks, row, tag)
@@ -299,22 +297,27 @@ class _BlockFlow(Flow):
         if in_table:
             if tag in {"tr", "td", "th"} and containers[-1].tag not in {"td", "th"}:
                 containers = (*containers, Container(tag, row))
-        elif tag == "table" and is_data_table(self._document, row):
+        elif tag == "table" and is_data_table(self.document, row):
             containers, block, in_table = (*containers, Container(tag, row)), "p", True
         elif len(containers) < MAX_CONTAINERS:
             containers += self._own_containers(row, tag)
         if tag == "figcaption" and not in_table and block == "p":
             block = tag
         elif tag in _KINDS and not in_table:
-            block = _KINDS[tag]
+            block = _KINDS[tag] if tag in _HEADINGS or self._is_written(row) else "p"
         return _Context(containers, block, marks, in_table)
+
+    def _is_written(self, row: int) -> bool:
+        """Return whether the element *row* is in one of the roots."""
+        place = bisect_right(self._roots, row)
+        return place > 0 and row < self.document.end[self._roots[place - 1]]
 
     def _own_containers(self, row: int, tag: str) -> tuple[Container, ...]:
         if tag in {"blockquote", "figure"}:
             return (Container(tag, row),)
         if tag == "li":
-            parent = self._document.parent[row]
-            list_tag = _ITEM_LISTS.get(self._document.tag[parent], "ul")
+            parent = self.document.parent[row]
+            list_tag = _ITEM_LISTS.get(self.document.tag[parent], "ul")
             return Container(list_tag, parent), Container(tag, row)
         return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -60,9 +60,12 @@ _MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.9
 
 _DEFAULT_OPTIONS = ExtractOptions()
 
-_UNCHANGED = frozenset({"evidence", "body", "body_markdown", "body_html"})
-"""Names of sources, and the body, whose text is cleaned when it is read."""
-_FIELDS = tuple(field.name for field in fields(Article) if field.name not in _UNCHANGED)
+_OTHER_FIELDS = """
+    body body_html body_markdown cluster date date_modified evidence fetched_at flags kind pages paywalled
+    rendered style_complete
+"""
+_FIELDS = tuple(f.name for f in fields(Article) if f.name not in _OTHER_FIELDS.split())
+"""Fields with text of the page, except the body, whose text is cleaned when it is read."""
 
 
 def extract(
@@ -357,8 +360,6 @@ def _cleaned(value: Any) -> Any:
         return value if value.isprintable() else without_controls(value)
     if isinstance(value, list | tuple):
         return type(value)(map(_cleaned, value))
-    if is_dataclass(value) and not isinstance(value, type):
-        own = {name: getattr(value, name) for name in value.__dataclass_fields__}
-        texts = {name: clean for name, it in own.items() if (clean := _cleaned(it)) is not it}
-        return replace(value, **texts) if texts else value
-    return value
+    own = {name: getattr(value, name) for name in value.__slots__}  # an item
+    texts = {name: _cleaned(text) for name, text in own.items() if text}
+    return value if texts.items() <= own.items() else replace(value, **texts)
