@@ -7,7 +7,7 @@ the page, and the set of blocks with the largest expected F1 is the body, so no 
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -203,10 +203,15 @@ def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple
     of selected and true text. The best subset is a prefix in the order of the probabilities.
     """
     order = sorted(range(len(sizes)), key=probabilities.__getitem__, reverse=True)
-    correct = list(accumulate([probabilities[place] * sizes[place] for place in order]))
-    selected = accumulate([sizes[place] for place in order])
-    scores = [2 * hits / (size + correct[-1]) for hits, size in zip(correct, selected, strict=True)]
-    if not scores:
-        return [], 0.0
-    best = max(scores)
-    return sorted(order[: scores.index(best) + 1]), best
+    whole = sum([probabilities[place] * sizes[place] for place in order])
+    best = correct = selected = 0.0
+    count = 0
+    for position, place in enumerate(order, 1):
+        if 2 * probabilities[place] <= best:  # from here on, the ratio decreases
+            break
+        correct += probabilities[place] * sizes[place]
+        selected += sizes[place]
+        score = 2 * correct / (selected + whole)
+        if score > best:
+            best, count = score, position
+    return sorted(order[:count]), best

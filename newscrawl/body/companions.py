@@ -73,19 +73,14 @@ def with_nested_tags(
     document: Document, blocks: Blocks, places: Sequence[int], features: Columns
 ) -> Columns:
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
-    tags = features.get("parent_tag", [])
+    nested, owners = list(features.get("parent_tag", [])), [blocks.owner[place] for place in places]
     if any(map(document.rows_of, _HOLDERS)):
-        holders = {row: _holder(document, row) for row in {blocks.owner[place] for place in places}}
-        nested = [
-            holders[blocks.owner[place]] or tag for place, tag in zip(places, tags, strict=True)
-        ]
-    else:
-        nested = list(tags)
+        nested = [_holder(document, row) or tag for row, tag in zip(owners, nested, strict=True)]
     if document.rows_of("code"):
         for position, place in enumerate(places):
             if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place]):
                 nested[position] = CODE_CODE
-    for position in _sections(document, [blocks.owner[place] for place in places]):
+    for position in _sections(document, owners):
         nested[position] = min(HEADING_CODES)
     return {**features, "parent_tag": nested}
 
@@ -100,12 +95,11 @@ def _sections(document: Document, owners: Sequence[int]) -> list[int]:
 
 
 def _holder(document: Document, row: int) -> float:
-    tag, parent = document.tag, document.parent
+    tag, parent, code_of = document.tag, document.parent, _HOLDERS.get
     for _ in range(_MAX_LEVELS):
         if row < 0:
             break
-        if tag[row] in _HOLDERS:
-            code = _HOLDERS[tag[row]]
+        if code := code_of(tag[row]):
             return _EMBED_CODE if code == QUOTE_CODE and is_embed(document, row) else code
         row = parent[row]
     return 0.0
@@ -435,7 +429,8 @@ def _are_steps(document: Document, blocks: Blocks, row: int, inside: Sequence[in
 
 def _is_number(document: Document, blocks: Blocks, place: int) -> bool:
     """Return whether a block is the number of a list item before its text."""
-    if not blocks.text(document, place).rstrip(".)").isdecimal():
+    rows = blocks.rows[place]
+    if len(rows) > 1 or not document.text[rows[0]].rstrip(".)").isdecimal():
         return False
     item = _item(document, blocks.owner[place])
     return (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_texts import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
 from newscrawl.document.document import rows_between
+from newscrawl.text import WIDE_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -78,14 +80,20 @@ def without_notices(
         if not is_claim and not _is_sign_off(document, blocks, kept[-1], site):
             break
         kept.pop()
+    max_size, sizes = WIDE_WEIGHT * _MAX_CAPTION, blocks.chars(document, kept)
+    short = {place for place, size in zip(kept, sizes, strict=True) if size <= max_size}
     kept[1:] = [
         place
         for place in kept[1:]
-        if not _is_label(document, blocks, place)
+        if not (place in short and _is_label(document, blocks, place))
         and not _is_reference(document, blocks, place, site)
     ]
     accepted = frozenset(kept)
-    return [place for place in kept if not _is_left_label(document, blocks, place, accepted)]
+    return [
+        place
+        for place in kept
+        if place not in short or not _is_left_label(document, blocks, place, accepted)
+    ]
 
 
 def _is_label(document: Document, blocks: Blocks, place: int) -> bool:
@@ -187,17 +195,21 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     Pages have a second copy for other widths of the screen, for mail or for print.
     """
     sizes = blocks.chars(document, places)
-    texts = [blocks.text(document, place) for place in places]
-    long = [text for text, size in zip(texts, sizes, strict=True) if size >= MIN_LONG]
-    if len(set(long)) == len(long):  # the common case
+    equal = Counter([size for size in sizes if size >= MIN_LONG])
+    texts = [
+        blocks.text(document, place)
+        for place, size in zip(places, sizes, strict=True)
+        if equal[size] > 1
+    ]
+    if len(set(texts)) == len(texts):  # the common case
         return places
     containers: dict[str, str] = {}
     names: dict[int, str] = {}
     copies: set[str] = set()
     kept = []
-    for place, text, size in zip(places, texts, sizes, strict=True):
+    for place, size in zip(places, sizes, strict=True):
         container = _container_name(document, blocks.owner[place], names)
-        first = containers.setdefault(text, container)
+        first = containers.setdefault(blocks.text(document, place), container)
         if container != first and (size >= MIN_LONG or container in copies):
             copies.add(container)
         else:
