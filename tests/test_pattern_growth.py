@@ -41,7 +41,7 @@ BOUNDED = {
     "css.selectors:_SUBJECTS": "the text ends with a separator, at which each match ends",
     "fields.metadata.sections:_PARTS": "white space is collapsed before",
     "fields.titles.title:SEPARATOR": "white space is collapsed before, headings are short",
-    "fields.titles.title_features:_PARTS": "titles have up to 1000 characters, collapsed",
+    "fields.titles.title_candidates:_PARTS": "titles have up to 1000 characters, collapsed",
 }
 """Patterns whose growth does not matter, with the reason."""
 

@@ -191,6 +191,6 @@ def _restyled(document: Document, original: Example, style_of: StyleOf | None) -
     if style_of is None:
         return None
     rows, candidates = original.nodes.rows, original.candidates
-    if candidates.style_known:
+    if any(candidates.features["style_known"]):
         candidates = candidates.with_style(rows, style_of)
     return replace(original, nodes=TextNodes.of(document, rows, style_of), candidates=candidates)

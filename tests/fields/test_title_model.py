@@ -311,10 +311,10 @@ def test_adds_and_removes_style_features():
     page = f"{TITLE}<body><h1>{STORY}</h1>{BODY}"
     plain = candidates_of(page)
     styled = plain.with_style([], lambda _row: Large())
-    assert not plain.style_known
+    assert plain.features["style_known"] == [0.0]
     style = {"font_size": 32, "relative_font_size": 100, "bold": 1, "similar_nodes": 1}
     assert {name: styled.features[name][0] for name in style} == style
-    assert styled.style_known
+    assert styled.features["style_known"] == [1.0]
     assert styled.without_style() == plain
 
 

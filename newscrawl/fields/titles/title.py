@@ -47,11 +47,8 @@ _MIN_LENGTH = 15
 _HOST = re.compile(r"(?:[^/?#]*//)?([^/?#]*)")
 _HOME = re.compile(r"(?:(?:https?:)?//[^/]++)?/?(?:index\.\w+)?")
 MAX_SITE_WORDS = 6
-# Characters.
-_MIN_PARAGRAPH = 100
-# Weighted characters.
-_MAX_SITE_LENGTH = 35
-# Weighted characters.
+_MIN_PARAGRAPH = 100  # characters
+_MAX_SITE_LENGTH = 35  # weighted characters, as the next one
 _MAX_SECTION = 20
 _SECTION_MARKS = frozenset("|｜ㅣ»›>•·")
 # Shorter names, such as "AP", are part of too many words.
@@ -202,12 +199,13 @@ def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[
     addresses, host = document.attributes["href"], _host(url or "")
     home = set(filter(_HOME.fullmatch, set(addresses.values()))) - {""}
     for row in [row for row, address in addresses.items() if address in home]:
-        is_own = url is None or "//" not in addresses[row] or _host(addresses[row]) == host
-        if is_own and document.tag[row] == "a" and document.chars(row) <= _MAX_SITE_LENGTH:
+        if document.tag[row] == "a" and 0 < document.chars(row) <= _MAX_SITE_LENGTH:
             text = document.shown_text(row)
-            if _normalized(text) in ends and weighted_length(text) <= _MAX_SITE_LENGTH:
+            is_own = url is None or "//" not in addresses[row] or _host(addresses[row]) == host
+            if is_own and _normalized(text) in ends:
                 yield text
-    yield from _mastheads(document, [split for split in parts if len(split) > 1])
+    splits = [split for split in parts if len(split) > 1 and len(split[0]) <= _MAX_SITE_LENGTH]
+    yield from _mastheads(document, splits)
 
 
 def _mastheads(document: Document, titles: Sequence[list[str]]) -> Iterator[str]:

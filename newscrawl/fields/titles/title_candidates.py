@@ -7,6 +7,7 @@ of the relevant content, are candidates, too.
 
 from __future__ import annotations
 
+import re
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +32,9 @@ MIN_TITLE_SHARE = 0.4
 
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
+# More permissive than SEPARATOR, as each part is looked up in the page.
+_PARTS = re.compile(r"\s*[|｜ㅣ：·•»«]+\s*|\s+[\-‐–—:/]+\s+|:+\s+|\s*-\s+")
+_MIN_PART_LENGTH = 4
 # Limits the cost of hostile pages; real ones stay far below.
 _MAX_NODES = 2000
 _MAX_HEADINGS = 12
@@ -45,12 +49,10 @@ _MAX_NODES_FOR_ALL_RUNS = 5
 # Text nodes before and after the start of the relevant content.
 _MAX_BEFORE = 16
 _MAX_AFTER = 8
-# Characters; longer texts are paragraphs.
-_MAX_LEADING_LENGTH = 120
-# Start of a run that continues the words before it.
+_MAX_LEADING_LENGTH = 120  # characters; longer texts are paragraphs
+# Start of a run that continues a sentence that began before it; so does a small letter.
 _CONTINUING = frozenset(",.;:)]}’'!?%”»")
-# Between a kicker and a title.
-_MARKS = " |•·»/–—"
+_MARKS = " |•·»/–—"  # between a kicker and a title
 _SENTENCE_ENDS = tuple(".。．।…:;,")
 
 
@@ -79,27 +81,36 @@ def find_spans(
     document: Document,
     rows: Sequence[int],
     stated: Collection[str],
-    parts: Collection[str] = (),
+    whole: Collection[str] = (),
     start: int = 0,
 ) -> list[TitleSpan]:
     """Return the candidates among *rows*, all visible text nodes of the page.
 
-    *stated* are the titles stated in structured data, *parts* their parts between separators, and
-    *start* is the position of the relevant content. ``h1`` elements come first.
+    *stated* are the titles stated in structured data, *whole* those with the site's name, and *start*
+    is the position of the relevant content. ``h1`` elements come first.
     """
     titles = {title.lower() for title in stated}
-    groups = _groups(document, rows, titles, parts, start)
+    groups = _groups(document, rows, titles, whole, start)
     spans = [
         span for heading, inside in groups for span in _runs(document, heading, inside, titles)
     ]
     return spans[:_MAX_SPANS]
 
 
+def only_heading(document: Document, rows: Sequence[int]) -> TitleSpan | None:
+    """Return the ``h1`` of a page with one, if it is one unit of text without separators."""
+    headings = list(islice(_h1_elements(document, rows[:_MAX_NODES]), 2))
+    if len(headings) != 1 or len(words_kept(document, headings[0][1])) != 1:
+        return None
+    spans = list(_runs(document, *headings[0], ()))
+    return spans[0] if len(spans) == 1 else None
+
+
 def _groups(
     document: Document,
     rows: Sequence[int],
     titles: Collection[str],
-    parts: Collection[str],
+    whole: Collection[str],
     start: int,
 ) -> Iterator[tuple[int | None, Sequence[int]]]:
     """Yield possible titles: headings with their text nodes, and None with a single text node.
@@ -116,14 +127,14 @@ def _groups(
     if found:
         return
     others = {
-        *_similar_rows(document, first_rows, titles, parts),
+        *_similar_rows(document, first_rows, titles, title_parts(whole)),
         *_leading_rows(document, rows, start),
     }
     for row in sorted(others):
         if row in seen:
             continue
         above = _heading_of(document, row)
-        inside = [] if above is None else _text_rows(document, first_rows, above)
+        inside = [] if above is None else rows_between(first_rows, above, document.end[above])
         if 0 < len(inside) <= _MAX_NODES_IN_HEADING:
             seen.update(inside)
             yield above, inside
@@ -133,7 +144,7 @@ def _groups(
 
 def _h1_elements(document: Document, rows: Sequence[int]) -> Iterator[tuple[int, Sequence[int]]]:
     for row in document.rows_of("h1"):
-        inside = _text_rows(document, rows, row)
+        inside = rows_between(rows, row, document.end[row])
         if 0 < len(inside) <= _MAX_NODES_IN_HEADING:
             yield row, inside
 
@@ -188,13 +199,20 @@ def _similar_rows(
     return [*(long_enough[index] for index in found), *equal]
 
 
+def title_parts(titles: Collection[str]) -> set[str]:
+    """Return the parts of *titles* at separators, in lower case."""
+    return {
+        part
+        for title in titles
+        if len(parts := _PARTS.split(title.lower())) > 1
+        for part in parts
+        if len(part) >= _MIN_PART_LENGTH
+    }
+
+
 def _heading_of(document: Document, row: int) -> int | None:
     above = islice(document.ancestors(row), _MAX_HEADING_DEPTH)
     return next((row for row in above if document.tag[row] in HEADING_LEVELS), None)
-
-
-def _text_rows(document: Document, rows: Sequence[int], row: int) -> Sequence[int]:
-    return rows_between(rows, row, document.end[row])
 
 
 def _joined(document: Document, rows: Sequence[int]) -> str:
@@ -217,18 +235,13 @@ def _runs(
             text = text.strip(_MARKS)
         elif whole.lower() in titles:
             text = whole
-        long_enough = (len(text) >= _MIN_LENGTH and not (first and _goes_on(text))) or all_units
-        if long_enough and len(text) <= _MAX_LENGTH:
+        goes_on = first > 0 and (text[:1].islower() or text[:1] in _CONTINUING)
+        if (all_units or (len(text) >= _MIN_LENGTH and not goes_on)) and len(text) <= _MAX_LENGTH:
             share = min(len(text) / (len(whole) or 1), 1.0)
             span = TitleSpan(tuple(inside), heading, text, first, count - last, share)
             yield span
             if all_units:
                 yield from _parts(span)
-
-
-def _goes_on(text: str) -> bool:
-    """Return whether *text* continues a sentence that began before it."""
-    return text[0].islower() or text[0] in _CONTINUING
 
 
 def _parts(span: TitleSpan) -> Iterator[TitleSpan]:

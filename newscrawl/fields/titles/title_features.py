@@ -19,7 +19,13 @@ from rapidfuzz.fuzz import ratio
 
 from newscrawl.fields.attributes import style_attributes, title_edit_distance
 from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
-from newscrawl.fields.titles.title_candidates import HEADING_LEVELS, TitleSpan, find_spans
+from newscrawl.fields.titles.title_candidates import (
+    HEADING_LEVELS,
+    TitleSpan,
+    find_spans,
+    only_heading,
+    title_parts,
+)
 from newscrawl.text import count_digits, weighted_length, words
 
 if TYPE_CHECKING:
@@ -56,12 +62,8 @@ TITLE_CANDIDATE_FEATURES = (
 )  # fmt: skip
 """Names of the features, in order."""
 
-# More permissive than SEPARATOR, as each part is looked up in the page.
-_PARTS = re.compile(r"\s*[|｜ㅣ：·•»«]+\s*|\s+[\-‐–—:/]+\s+|:+\s+|\s*-\s+")
-_MIN_PART_LENGTH = 4
 _MIN_PARAGRAPH = 80
-# Characters of paragraphs whose words are compared with the candidates.
-_MAX_CONTENT = 6000
+_MAX_CONTENT = 6000  # characters of paragraphs whose words are compared with the candidates
 _LEAD_PARAGRAPHS = 2
 _EMPHASIS = frozenset({"b", "strong", "font", "big"})
 _MAX_EMPHASIS_DEPTH = 4
@@ -214,11 +216,6 @@ class TitleCandidates:
         text = self.spans[0].text.lower()
         return self.spans[0] if text in map(str.lower, self.stated.values()) else None
 
-    @property
-    def style_known(self) -> bool:
-        """Whether the style features are known."""
-        return any(self.features.get("style_known", ()))
-
     def without_style(self) -> TitleCandidates:
         """Return the same candidates with unknown style."""
         return replace(self, features={**self.features, **_unknown_style(len(self.spans))})
@@ -263,15 +260,13 @@ def find_candidates(
     rows = document.text_nodes()
     if unseen:
         rows = [row for row in rows if row not in unseen]
+    if needed and (sure := _agreed(document, rows, metadata, site)):
+        return sure
     content = _content(document, rows, forest)
-    titles = {
-        text: site.strip(heading_text(text))
-        for text in {it.text for it in metadata.titles}
-        if not site.is_named_by(text)
-    }
+    whole = {it.text for it in metadata.titles}
+    titles = {text: site.strip(heading_text(text)) for text in whole if not site.is_named_by(text)}
     stated = {title.source: text for title in metadata.titles if (text := titles.get(title.text))}
-    parts = _title_parts({title.text for title in metadata.titles})
-    spans = find_spans(document, rows, set(stated.values()), parts, content[0])
+    spans = find_spans(document, rows, set(stated.values()), whole, content[0])
     spans = [span for span in spans if not site.is_named_by(span.text)]
     if needed and (certain := TitleCandidates(spans, {}, stated)).agreed:
         return certain
@@ -287,26 +282,29 @@ def find_candidates(
         _slug(url or ""),
         *_content_words(document, rows, content, wanted),
         site.host,
-        frozenset(" ".join(words(part)) for part in parts),
+        frozenset(" ".join(words(part)) for part in title_parts(whole)),
         list(map(document.text.__getitem__, rows)),
     )
     columns = page.columns(spans, texts)
     return TitleCandidates(spans, columns, stated, sorted(page.content_words))
 
 
+def _agreed(
+    document: Document, rows: Sequence[int], metadata: Metadata, site: SiteNames
+) -> TitleCandidates | None:
+    """Return the only ``h1`` if a stated title equals it; then the other titles do not matter."""
+    span = only_heading(document, rows)
+    if span is None or span.text.endswith(("…", "...")):  # others may say the rest
+        return None
+    for source, text in ((it.source, heading_text(it.text)) for it in metadata.titles):
+        if text.lower() == span.text.lower() and site.strip(text) == text:
+            is_name = site.is_named_by(text) or site.is_named_by(span.text)
+            return None if is_name else TitleCandidates([span], {}, {source: text})
+    return None
+
+
 def _unknown_style(count: int) -> FeatureColumns:
     return {name: [value] * count for name, value in _UNKNOWN_STYLE.items()}
-
-
-def _title_parts(titles: Collection[str]) -> set[str]:
-    """Return the parts of *titles* at separators, in lower case."""
-    return {
-        part
-        for title in titles
-        if len(parts := _PARTS.split(title.lower())) > 1
-        for part in parts
-        if len(part) >= _MIN_PART_LENGTH
-    }
 
 
 def _content_words(
@@ -416,13 +414,17 @@ class _PageFeatures:
 
     def _ancestor_columns(self, spans: Sequence[TitleSpan]) -> FeatureColumns:
         document = self.document
-        tags = [[document.tag[row] for row in document.ancestors(it.rows[0])] for it in spans]
+        rows = [list(document.ancestors(span.rows[0])) for span in spans]
+        tags = [[document.tag[row] for row in above] for above in rows]
         levels = ((HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS) for above in tags)
         around = list(map(frozenset, tags))
         return {
             "heading_level": [next(found, 7) for found in levels],
             **{f"in_{name}": [float(name in names) for names in around] for name in REGIONS},
-            "links_home": [self._links_home(span) for span in spans],
+            "links_home": [
+                float(links_home(document, above[0] if it.heading is None else it.heading))
+                for it, above in zip(spans, rows, strict=True)
+            ],
             "depth": [len(above) for above in tags],
             "emphasized": [
                 float(not _EMPHASIS.isdisjoint(above[:_MAX_EMPHASIS_DEPTH])) for above in tags
@@ -442,10 +444,6 @@ class _PageFeatures:
         if not _HEADLINE_NAME.search(names):
             return 0
         return 2 if _STORY_NAME.search(names) else 1
-
-    def _links_home(self, span: TitleSpan) -> float:
-        row = self.document.parent[span.rows[0]] if span.heading is None else span.heading
-        return float(links_home(self.document, row))
 
     def _position_columns(
         self, spans: Sequence[TitleSpan], positions: Sequence[int]

@@ -83,7 +83,9 @@ def _result(page: LabelledPage, example: Example, model: Model) -> TitleResult:
 def _rows(results: Sequence[TitleResult], kind: Kind, style: str) -> Iterator[list[str]]:
     """Yield the scores of all pages and of each corpus, or with *style* of pages with known style."""
     if style:
-        known = [result for result in results if result.example.candidates.style_known]
+        known = [
+            result for result in results if any(result.example.candidates.features["style_known"])
+        ]
         yield _row("without style", kind, STYLED, [(result, result.unstyled) for result in known])
         yield _row("with style", kind, STYLED, [(result, result.styled) for result in known])
         return
