@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.fields.dates.vocabulary import PUNCTUATION
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from newscrawl.fields.dates.vocabulary import Vocabulary
 
 _UNITS = {"年": "y", "년": "y", "月": "m", "월": "m", "日": "d", "号": "d", "號": "d", "일": "d"}
@@ -17,8 +15,6 @@ _TOKEN = re.compile(
     rf"(?P<other>\d++(?=:\d)|(?<=\d:)\d+|\d{{5,}})|(?P<number>\d+)|(?P<unit>[年月日号號]|(?<=\d)[년월일])"
     rf"|(?P<word>[^\s\d#{PUNCTUATION}年月日号號]+)|(?P<mark>\S)"
 )
-# Word characters that end a token.
-_GLUE = re.compile(r"\d(?:-р)? сар|[#年月월日号號]")
 _SEPARATORS = frozenset(",.'-/()[]|º°،、॰׳")
 # Mongolian: "11 сарын 17", "3-р сарын 14".
 _MONTH_UNIT = re.compile(r"(?:-р)? сар(?:ын)?(?!\w)")
@@ -43,14 +39,6 @@ class DateToken(NamedTuple):
     def digits(self) -> int:
         """Length of the token; for a number, its digits."""
         return self.end - self.start
-
-
-def may_hold_month(folded: str, spoken: Collection[str], words: Vocabulary) -> bool:
-    """Return whether *folded* may name a month; ten times faster than reading its tokens.
-
-    *spoken* are its :func:`~newscrawl.fields.dates.relative_dates.spoken_words`.
-    """
-    return not words.month_starts.isdisjoint(spoken) or _GLUE.search(folded) is not None
 
 
 def read_tokens(folded: str, words: Vocabulary) -> list[DateToken]:

@@ -192,15 +192,15 @@ def _support(
 ) -> str:
     day = chosen.day
     kinds = _kinds([chosen._replace(certain=True), *evidence])
-    visible = {item.day for item in evidence if item.is_clear}
     own = kinds[day]
-    disputed = len(own) == 1 and any(len(others) > 1 for others in kinds.values())
-    updates = {item.day for item in modified}
-    if own == {TEXT_SOURCE}:
-        return "disputed" if disputed or day in updates else "text" if day in visible else "faint"
     if len(own) > 1:
         return "agreed"
-    return "disputed" if disputed else "single"
+    disputed = any(len(others) > 1 for others in kinds.values())
+    if own != {TEXT_SOURCE}:
+        return "disputed" if disputed else "single"
+    if disputed or any(item.day == day for item in modified):
+        return "disputed"
+    return "text" if any(item.is_clear and item.day == day for item in evidence) else "faint"
 
 
 def _is_aware(value: Day | datetime) -> TypeGuard[datetime]:
@@ -231,11 +231,9 @@ def to_local_zone(
     # Only the first <time> is sure to belong to this article.
     times = [item for item in evidence if item.source == "time"]
     same = [item for item in modified if item.value == instant]
-    for item in (*(item for item in evidence if item.source != "time"), *times[:1], *same):
-        zone = _zone_of(instant, item)
-        if zone:
-            return instant.astimezone(zone)
-    local = _zone_by_day(instant, evidence, site)
+    items = (*(item for item in evidence if item.source != "time"), *times[:1], *same)
+    zones = (_zone_of(instant, item) for item in items)
+    local = next(filter(None, zones), None) or _zone_by_day(instant, evidence, site)
     return instant if local is None else instant.astimezone(local)
 
 
@@ -243,9 +241,11 @@ def _zone_by_day(
     instant: datetime, evidence: Iterable[DateEvidence], site: SiteZones
 ) -> tzinfo | None:
     """Return the first zone in which *instant* is on the day shown, or on the same day as in all."""
-    shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
     # An instant at midnight in UTC is often a day without a time.
-    if instant.date() in shown or instant.time() == time.min or not (shown or site.certain):
+    if not site.zones or instant.time() == time.min:
+        return None
+    shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
+    if instant.date() in shown or not (shown or site.certain):
         return None
     days = [instant.astimezone(zone).date() for zone in site.zones]
     matching = (zone for zone, day in zip(site.zones, days, strict=True) if day in shown)

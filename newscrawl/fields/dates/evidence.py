@@ -62,7 +62,6 @@ _GENERIC_DOMAINS = frozenset(
     "ad ai as bz cc cd co dj fm io la me ms nu sc sr su tv tk ws".split()  # noqa: SIM905
 )
 
-
 # Characters of a day or a year in an element of its own.
 _MAX_PART = 4
 _MAX_LEVELS = 3

@@ -9,7 +9,7 @@ from dateutil.relativedelta import relativedelta
 
 from newscrawl.fields.dates.calendars import VisibleDate
 from newscrawl.fields.dates.times_of_day import with_time
-from newscrawl.fields.dates.vocabulary import PUNCTUATION, phrase
+from newscrawl.fields.dates.vocabulary import KEY_LENGTH, PUNCTUATION, phrase
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ def _ago(
     folded = number.string
     start, end = number.span()
     after_start = end + (folded[end : end + 1] == " ")
+    near = folded[after_start : after_start + KEY_LENGTH]
+    is_word = len(near) == KEY_LENGTH and near.isascii() and near.isalpha()
+    if is_word and near not in words.ago and not any_number:  # the common case
+        return None
     after = phrase(folded[after_start : after_start + _MAX_PHRASE])
     phrases = _phrases(after, words) if after[:1] == folded[after_start : after_start + 1] else []
     if not (phrases or any_number):

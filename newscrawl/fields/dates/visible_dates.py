@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.fields.dates.calendars import VisibleDate, full_year, make_day, persian_year
-from newscrawl.fields.dates.date_tokens import DateToken, may_hold_month, read_tokens
+from newscrawl.fields.dates.date_tokens import DateToken, read_tokens
 from newscrawl.fields.dates.relative_dates import relative_dates, spoken_words
 from newscrawl.fields.dates.times_of_day import with_time, zone_after
 from newscrawl.fields.dates.vocabulary import base_language, fold, number_order, vocabulary
@@ -35,6 +35,8 @@ _CLOCK_AFTER = lazy_regex(r"\s\d\d?:\d\d(?!\d)")
 _DAY_UNITS = frozenset("日号號일")
 # Part of every numeric date.
 _NUMERIC_SEPARATOR = lazy_regex(r"\d\s?[./-]\s?\d")
+# Word characters that end a token, and names of months after a number.
+_GLUE = lazy_regex(r"\d(?:-р)? сар|[#年月월日号號]")
 # The look-behinds follow the first digit, as patterns that begin with a digit are faster.
 _NUMERIC = lazy_regex(
     r"(\d(?<![a-z\d]\d)(?<!\d[.,/:-]\d)\d{0,3})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{1,4})(?!\d|[./:-]\d)"
@@ -43,7 +45,6 @@ _NUMERIC = lazy_regex(
 _SHORT = lazy_regex(
     r"(\d(?<![a-z\d]\d)(?<!\d[.,/:-]\d)\d?)([./])(\d{1,2})\2?(?:\(\D{1,4}\))?[,\s|-]{1,3}(?=\d{1,2}:\d\d(?!\d))"
 )
-
 
 # Years of eras, and western years with them: "令和2年9月14日", "2020年（令和2年）9月14日".
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
@@ -58,10 +59,8 @@ _ERA = lazy_regex(
 # "Nov 24 10:15:00 2020": the year after a date without one, and its time.
 _YEAR_AFTER = lazy_regex(r"[\s,]{1,3}(?:[a-z]{2,5}[\s,]{1,2})?((?:19|20)\d\d)(?!\d|[./:-]\d)")
 
-
 # Before "1.9.17", with nothing after it.
 _DATE_BEFORE = lazy_regex(r"^$|(?:\b(?:am|vom|den|dne|dnia|le|du|el|il|del|op|от|pa)|[:|,·]) ?$")
-
 
 # Days of an event or an issue: "12.-14. März", "del 28 de febrero al 3 de marzo", "3月12日～14日".
 _TO = (
@@ -98,13 +97,15 @@ def read_dates(
     if not _may_hold_date(folded, spoken, words):
         return []
     now = now or clock.now()
-    found = [*_numeric_dates(folded, language, region, now), *_era_dates(folded)]
-    if may_hold_month(folded, spoken, words):
-        found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
-    single = _without_ranges(_without_overlaps(found), folded)
     dates: list[VisibleDate] = []
-    for date in sorted(single, key=lambda date: date.start) if len(single) > 1 else single:
-        dates.append(_with_time(date, text, folded, words, dates[-1].end if dates else 0))
+    has_month = not words.month_starts.isdisjoint(spoken) or _GLUE.search(folded) is not None
+    if has_month or _NUMERIC_SEPARATOR.search(folded):
+        found = [*_numeric_dates(folded, language, region, now), *_era_dates(folded)]
+        if has_month:
+            found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
+        single = _without_ranges(_without_overlaps(found), folded)
+        for date in sorted(single, key=lambda date: date.start):
+            dates.append(_with_time(date, text, folded, words, dates[-1].end if dates else 0))
     dates += [
         date
         for date in relative_dates(text, folded, spoken, words, now)
@@ -283,8 +284,6 @@ def latest_day(month: int, day: int, now: datetime, *, persian: bool = False) ->
 def _numeric_dates(
     folded: str, language: str | None, region: str | None, now: datetime
 ) -> list[VisibleDate]:
-    if _NUMERIC_SEPARATOR.search(folded) is None:
-        return []
     order, certain = number_order(language, region)
     dates = [_numeric(m, order, certain=certain, now=now) for m in _NUMERIC.finditer(folded)]
     dates += [

@@ -30,7 +30,7 @@ PUNCTUATION = (
 )
 """Characters between words, for a regular expression class; without ``#``, the number placeholder."""
 
-_KEY_LENGTH = 3
+KEY_LENGTH = 3  # characters after a number by which phrases are looked up
 _PUNCTUATION = re.compile(f"[{PUNCTUATION}]+")
 # Interchangeable letters: Arabic and Persian keyboards, Turkish capitals, final sigma.
 _EQUIVALENT = {"ı": "i", "ς": "σ", "ي": "ی", "ى": "ی", "ك": "ک"}
@@ -117,7 +117,7 @@ class Vocabulary:
 
     def ago_with(self, after: str) -> dict[str, list[Ago]]:
         """Return the entries that may match *after*, the text that follows a number."""
-        for length in range(_KEY_LENGTH, 0, -1):
+        for length in range(KEY_LENGTH, 0, -1):
             if found := self.ago.get(after[:length]):
                 return found
         return {}
@@ -193,7 +193,7 @@ def _index_ago_phrases(
         left, _, right = text.partition("#")
         ago = Ago(left.strip(), right.strip(), unit, rank)
         if ago.after:
-            by_start.setdefault(ago.after[:_KEY_LENGTH], {}).setdefault(ago.after, []).append(ago)
+            by_start.setdefault(ago.after[:KEY_LENGTH], {}).setdefault(ago.after, []).append(ago)
         else:
             before.setdefault(ago.before.rpartition(" ")[2], []).append(ago)
     # Shorter keys are prefixes of longer ones: merge them, so that one look-up suffices.
