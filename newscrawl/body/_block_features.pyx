@@ -236,7 +236,7 @@ cdef class Blocks:
 
     cdef int fill_texts(
         self, list texts, str description, Py_ssize_t prefix, Py_ssize_t min_prefix,
-        Py_ssize_t max_description, Py_ssize_t max_symbol_text,
+        Py_ssize_t max_symbol_text,
     ) except -1:
         cdef dict seen = {}
         cdef str text, start
@@ -252,7 +252,7 @@ cdef class Blocks:
             odd[place] = _count_symbols(text, max_symbol_text)
             described[place] = 0 if description else -1
             if description and len(text) >= min_prefix:
-                start = _squeezed(text, prefix, max_description)
+                start = _squeezed(text, prefix)
                 described[place] = len(start) >= min_prefix and start in description
         for place in range(len(texts)):
             again[place] = <bint> seen[texts[place]]
@@ -265,7 +265,7 @@ def feature_columns(
     *, dict tag_codes not None, frozenset strong_tags not None,
     frozenset emphasis_tags not None, frozenset image_tags not None,
     double min_long, double max_link_density, Py_ssize_t prefix, Py_ssize_t min_prefix,
-    Py_ssize_t max_description, Py_ssize_t max_symbol_text,
+    Py_ssize_t max_symbol_text,
 ):
     """See :func:`newscrawl.body.block_features.feature_columns`."""
     cdef Blocks blocks = Blocks(document, owner, rows)
@@ -277,7 +277,7 @@ def feature_columns(
     blocks.fill_parents(document.depth)
     blocks.fill_patterns(document.attributes["class"])
     blocks.fill_places(heading)
-    blocks.fill_texts(texts, description, prefix, min_prefix, max_description, max_symbol_text)
+    blocks.fill_texts(texts, description, prefix, min_prefix, max_symbol_text)
     return blocks.columns
 
 
@@ -320,7 +320,7 @@ def context_columns(
             first, end = max(0, place - <Py_ssize_t> reach), min(count, place + <Py_ssize_t> reach + 1)
             means[place] = (mass[end] - mass[first]) / (before[end] - before[first] or 1.0)
     for name, keys in groups.items():
-        _fill_group(columns, name, list(zip(*map(features.__getitem__, keys))), rates, sizes, total)
+        _fill_group(columns, name, _keys([new_array("d", features[key]) for key in keys]), rates, sizes, total)
     for name, value in (
         ("expected_f1", expected_f1), ("cut", cut), ("best", max(probabilities)),
         ("level", mass[count] / total),
@@ -352,6 +352,19 @@ cdef int _fill_group(
         best[place] = _at(largest, groups, place)
         share[place] = size / total
     return 0
+
+
+cdef list _keys(list parts):
+    """Return the bytes of the numbers of each row, which are hashed faster than numbers."""
+    cdef Py_ssize_t place, part, size = len(parts)
+    cdef array.array numbers = _zeros(size), first = parts[0]
+    cdef const char* data = numbers.data.as_chars
+    cdef list keys = []
+    for place in range(len(first)):
+        for part in range(size):
+            numbers.data.as_doubles[part] = (<array.array> parts[part]).data.as_doubles[place]
+        keys.append(data[:size * sizeof(double)])
+    return keys
 
 
 cdef double* _column(dict columns, str name, Py_ssize_t count) except? NULL:
@@ -396,8 +409,8 @@ cdef double _count_symbols(str text, Py_ssize_t max_chars) except -1:
     return count
 
 
-cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t max_chars):
-    """Collapse white space in the first *max_chars* of *text*; return *size* characters of it."""
+cdef str _squeezed(str text, Py_ssize_t size):
+    """Collapse white space at the start of *text*; return *size* characters."""
     cdef str start = text[:size]
     cdef bint is_plain = True, is_space = False
     cdef Py_UCS4 character
@@ -409,4 +422,4 @@ cdef str _squeezed(str text, Py_ssize_t size, Py_ssize_t max_chars):
                 break
         else:
             is_space = False
-    return start if is_plain and not is_space else squeeze(text[:max_chars])[:size]
+    return start if is_plain and not is_space else squeeze(text[:4 * size])[:size]

@@ -90,11 +90,11 @@ cdef Py_ssize_t _count_tokens(str text) except -1:
     cdef bint is_inside = False
     cdef Py_UCS4 character
     for character in text:
-        if character.isspace():
-            is_inside = False
-        elif not is_inside:
+        if 32 < character < 0x85 or not character.isspace():
+            count += not is_inside
             is_inside = True
-            count += 1
+        else:
+            is_inside = False
     return len(words(text)) if len(text) > 12 * count else count
 
 

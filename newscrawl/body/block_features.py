@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from newscrawl.body.block_texts import (
     DESCRIPTION_PREFIX,
-    MAX_DESCRIPTION,
     MAX_SYMBOL_TEXT,
     MIN_DESCRIPTION_PREFIX,
     page_descriptions,
@@ -111,8 +110,7 @@ def has_semantic_markup(document: Document) -> bool:
     "newscrawl.body._block_features",
     tag_codes=_TAG_CODES, strong_tags=_STRONG, emphasis_tags=_EMPHASIS, image_tags=_IMAGE_TAGS,
     min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY, prefix=DESCRIPTION_PREFIX,
-    min_prefix=MIN_DESCRIPTION_PREFIX, max_description=MAX_DESCRIPTION,
-    max_symbol_text=MAX_SYMBOL_TEXT,
+    min_prefix=MIN_DESCRIPTION_PREFIX, max_symbol_text=MAX_SYMBOL_TEXT,
 )  # fmt: skip
 def feature_columns(  # noqa: PLR0917  # the compiled function takes positional arguments
     document: Document,

@@ -19,8 +19,7 @@ _CLOSING_MARKS = "\"'”’»)]」』"
 _SYMBOL = re.compile("[©®|•»›→▶►@#/]")
 MAX_SYMBOL_TEXT = 100
 """Characters of a text in which symbols are counted."""
-MAX_DESCRIPTION = 600
-"""Characters that are read of a description."""
+_MAX_DESCRIPTION = 600  # characters that are read
 DESCRIPTION_PREFIX, MIN_DESCRIPTION_PREFIX = 50, 20
 """Characters of a text that are compared with the description."""
 _DESCRIPTION_NAMES = frozenset({"description", "og:description"})
@@ -61,7 +60,7 @@ def _described(texts: Sequence[str], description: str) -> list[float]:
     """Return 1 for each text whose prefix is in the description, else 0; -1 without description."""
     if not description:
         return [-1.0] * len(texts)
-    starts = [squeeze(text[:MAX_DESCRIPTION])[:DESCRIPTION_PREFIX] for text in texts]
+    starts = [squeeze(text[: 4 * DESCRIPTION_PREFIX])[:DESCRIPTION_PREFIX] for text in texts]
     return [float(len(it) >= MIN_DESCRIPTION_PREFIX and it in description) for it in starts]
 
 
@@ -72,7 +71,7 @@ def page_descriptions(document: Document) -> str:
         if tag == "meta":
             name = attributes.get("name") or attributes.get("property")
             if name and name.lower() in _DESCRIPTION_NAMES:
-                found.append(squeeze(attributes.get("content", "")[:MAX_DESCRIPTION]))
+                found.append(squeeze(attributes.get("content", "")[:_MAX_DESCRIPTION]))
     return "\n".join(found[:_MAX_DESCRIPTIONS])
 
 
