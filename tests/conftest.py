@@ -53,6 +53,13 @@ def corpus_pages(corpus: Path) -> Iterator[bytes]:
         yield gzip.decompress(path.read_bytes())
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import only files with slow tests if no others are selected: half of the time of imports."""
+    if not config.option.markexpr.startswith("slow") or not collection_path.match("test_*.py"):
+        return None
+    return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Return the root of the checkout."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from lxml import etree
 
 from newscrawl.extraction.extract import ExtractOptions, extract
@@ -56,6 +57,7 @@ def test_has_the_words_of_the_text():
         assert [e.text for e in root.findall(".//t:titleStmt/t:author", NAMES)] == article.authors
 
 
+@pytest.mark.slow  # in CI the environment of the other tools is made during the quick tests
 def test_is_valid():
     for article in articles():
         validate(write_tei(article))
