@@ -8,8 +8,6 @@ import random
 import resource
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import closing
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.helpers.small_disk import small_disk
 from tests.servers.tree_site import TreeSite
 
@@ -53,7 +52,7 @@ class TreeCrawl:
     #: logs of all processes
     logs: list[Path] = field(default_factory=list)
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self) -> ForkedScrapy:
         """Start a process; it resumes the crawl if there is a state."""
         options = [word for item in self.options.items() for word in ("-s", "{}={}".format(*item))]
         spider_arguments = {"url": self.site.url, **self.arguments}
@@ -62,26 +61,18 @@ class TreeCrawl:
         ]
         spider = REPOSITORY / "tests" / "spiders" / self.spider
         self.logs.append(self.folder / f"log-{len(self.logs)}.txt")
-        with self.logs[-1].open("wb") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", "scrapy", "runspider", spider, *arguments, *options],
-                cwd=self.folder,
-                env={
-                    **os.environ,
-                    "PYTHONPATH": str(REPOSITORY),
-                    "SCRAPY_SETTINGS_MODULE": "tests.spiders.tree_settings",
-                    "PYTHONWARNINGS": "default",
-                },
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        return ForkedScrapy(
+            ["runspider", str(spider), *arguments, *options],
+            self.folder,
+            {**os.environ, "SCRAPY_SETTINGS_MODULE": "tests.spiders.tree_settings"},
+            self.logs[-1],
+        )
 
     def kill_at(self, pages: int) -> bool:
         """Kill a process and its group after *pages* served in total; False if it ended before."""
         return self.end_at(pages, lambda process: os.killpg(process.pid, signal.SIGKILL))
 
-    def end_at(self, pages: int, end: Callable[[subprocess.Popen[bytes]], None]) -> bool:
+    def end_at(self, pages: int, end: Callable[[ForkedScrapy], None]) -> bool:
         """Call *end* on a process after *pages* served in total; False if it ended before."""
         process = self.start()
         while process.poll() is None and len(self.site.served) < pages:
@@ -334,7 +325,7 @@ def test_full_disk(crawl: TreeCrawl):
         crawl.assert_complete()
 
 
-def assert_state_failed(crawl: TreeCrawl, process: subprocess.Popen[bytes], reason: str) -> None:
+def assert_state_failed(crawl: TreeCrawl, process: ForkedScrapy, reason: str) -> None:
     """Check that *process* ends with exit code 1 and a last line with *reason*."""
     assert process.wait(timeout=200) == 1
     assert crawl.stats["finish_reason"] == "newscrawl_state_failed"

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -20,6 +19,7 @@ from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class StallCrawl:
         self.record = folder / "state.sqlite.stalled"
         self.trap = f"{sites[0].url}/{TRAP_PAGE}"
 
-    def start(self, limit: float = 2, **settings: object) -> subprocess.Popen[bytes]:
+    def start(self, limit: float = 2, **settings: object) -> ForkedScrapy:
         """Start a process; it resumes the crawl if there is a state."""
         if self.how.startswith("middleware"):
             settings["DOWNLOADER_MIDDLEWARES"] = json.dumps({MIDDLEWARE: 500})
@@ -102,21 +102,10 @@ def options(settings: dict[str, Any]) -> list[str]:
     return [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
 
 
-def start_scrapy(folder: Path, settings: str, *words: object) -> subprocess.Popen[bytes]:
+def start_scrapy(folder: Path, settings: str, *words: object) -> ForkedScrapy:
     """Start a ``scrapy`` command in *folder*, with its log in ``log.txt``."""
-    with (folder / "log.txt").open("wb") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "scrapy", *map(str, words)],
-            cwd=folder,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(REPOSITORY),
-                "SCRAPY_SETTINGS_MODULE": settings,
-                "PYTHONWARNINGS": "default",
-            },
-            stdout=log,
-            stderr=log,
-        )
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": settings}
+    return ForkedScrapy(list(map(str, words)), folder, environment, folder / "log.txt")
 
 
 def rows(state: Path, query: str) -> list[tuple[Any, ...]]:

@@ -6,7 +6,6 @@ import functools
 import importlib
 import json
 import re
-import subprocess
 import sys
 import threading
 from collections import Counter
@@ -21,6 +20,7 @@ from scrapy.utils.asyncio import create_looping_call
 from twisted.web._newclient import HTTPClientParser
 
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -202,16 +202,9 @@ def run_scrapy(
     }
     options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
     output = ["-O", str(feed)] if with_feed else []
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *command, *output, *options],
-        cwd=REPOSITORY,
-        env={**environment, "PYTHONWARNINGS": "default"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=timeout,
-    )
+    log = folder / "crawl.log"
+    process = ForkedScrapy([*command, *output, *options], REPOSITORY, environment, log)
+    status = process.wait(timeout)
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
     recorded = json.loads(stats.read_text()) if stats.exists() else {}
-    return Crawl(done.returncode, done.stdout, items, recorded)
+    return Crawl(status, log.read_text(encoding="utf-8"), items, recorded)
