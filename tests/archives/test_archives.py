@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import subprocess
-import sys
 import zlib
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -25,8 +23,10 @@ from newscrawl.css import sheet_urls
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.items import PageItem
 from tests.extraction.test_extraction import PAGE, TITLE, URL
+from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 AT = "2024-05-05T08:00:00Z"
@@ -212,14 +212,7 @@ def test_any_bytes_give_page_or_reason(url: str, status: str, headers: list[str]
 
 def extract(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """Run ``scrapy extract`` in *folder*, which is outside of a project."""
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "extract", *args],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    return scrapy(folder, "extract", *args)
 
 
 def articles(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,8 +16,10 @@ from newscrawl.crawl.output.segments import SegmentSpan, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages
+from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Sequence
     from pathlib import Path
 
@@ -42,14 +42,7 @@ LATER = Article(**ARTICLES[0].to_dict() | {"body": f"{ARTICLES[0].body}\n\nMore 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """Run the command in *folder*."""
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "cluster", *args],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    return scrapy(folder, "cluster", *args)
 
 
 def cluster(folder: Path, *args: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -64,7 +64,11 @@ class TreeCrawl:
         return ForkedScrapy(
             ["runspider", str(spider), *arguments, *options],
             self.folder,
-            {**os.environ, "SCRAPY_SETTINGS_MODULE": "tests.spiders.tree_settings"},
+            {
+                **os.environ,
+                "SCRAPY_SETTINGS_MODULE": "tests.spiders.tree_settings",
+                "PYTHONWARNINGS": "default",
+            },
             self.logs[-1],
         )
 

@@ -18,6 +18,7 @@ from newscrawl.crawl.reporting.outcomes import site_counts
 from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
 from tests.helpers.crawls import Crawl, crawl_sites, run_scrapy, total
+from tests.helpers.forked_scrapy import scrapy
 from tests.servers import LoopbackServer, Request, pages, response
 
 if TYPE_CHECKING:
@@ -487,13 +488,6 @@ def read_terminal(descriptor: int) -> str:
 )
 def test_rejects_wrong_spider_arguments(arguments: list[str], message: str):
     """Invalid arguments end the command with the reason."""
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "sitelist", *arguments],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=200,
-    )
+    done = scrapy(REPOSITORY, "crawl", "sitelist", *arguments)
     assert done.returncode == 1
     assert message in done.stderr.splitlines()[-1]

@@ -104,7 +104,11 @@ def options(settings: dict[str, Any]) -> list[str]:
 
 def start_scrapy(folder: Path, settings: str, *words: object) -> ForkedScrapy:
     """Start a ``scrapy`` command in *folder*, with its log in ``log.txt``."""
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": settings}
+    environment = {
+        **os.environ,
+        "SCRAPY_SETTINGS_MODULE": settings,
+        "PYTHONWARNINGS": "default",
+    }
     return ForkedScrapy(list(map(str, words)), folder, environment, folder / "log.txt")
 
 

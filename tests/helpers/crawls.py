@@ -203,6 +203,7 @@ def run_scrapy(
     options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
     output = ["-O", str(feed)] if with_feed else []
     log = folder / "crawl.log"
+    environment = {**environment, "PYTHONWARNINGS": "default"}
     process = ForkedScrapy([*command, *output, *options], REPOSITORY, environment, log)
     status = process.wait(timeout)
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []

@@ -24,6 +24,7 @@ from newscrawl.crawl.output.segments import (
     read_segments,
 )
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.helpers.segment_killer import DAY, STORE, items, write
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def test_ignores_unlisted_files(tmp_path: Path):
 # --- From a crawl ---
 
 
-class Run(subprocess.Popen[str]):
+class Run(ForkedScrapy):
     """A crawl of :mod:`tests.spiders.item_spider`, with segments and state in *folder*."""
 
     def __init__(self, folder: Path, pages: int, *arguments: str, **given: object) -> None:
@@ -148,20 +149,29 @@ class Run(subprocess.Popen[str]):
             **given,
         }
         options = [word for name, value in values.items() for word in ("-s", f"{name}={value}")]
+        self._log = folder / "log.txt"
         super().__init__(
             [
-                *(sys.executable, "-m", "scrapy", "runspider", "tests/spiders/item_spider.py"),
-                *("-a", f"pages={pages}", *arguments, *options),
+                "runspider",
+                "tests/spiders/item_spider.py",
+                "-a",
+                f"pages={pages}",
+                *arguments,
+                *options,
             ],
-            cwd=REPOSITORY,
-            env={**os.environ, "SCRAPY_SETTINGS_MODULE": "scrapy.settings.default_settings"},
-            stderr=subprocess.PIPE,
-            text=True,
+            REPOSITORY,
+            {**os.environ, "SCRAPY_SETTINGS_MODULE": "scrapy.settings.default_settings"},
+            self._log,
         )
+
+    def output(self) -> str:
+        """Wait for the end and return the log."""
+        self.wait()
+        return self._log.read_text(encoding="utf-8")
 
     def log(self) -> str:
         """Wait for a successful end and return the log."""
-        _, log = self.communicate(timeout=200)
+        log = self.output()
         assert self.returncode == 0, log
         assert "Traceback" not in log, log
         return log
@@ -251,7 +261,7 @@ def test_killed_crawls_lose_no_item(tmp_path: Path):
             time.sleep(0.01)
         time.sleep(made.uniform(0, 0.2))
         run.kill()
-        run.communicate()
+        run.wait()
         assert run.returncode == -signal.SIGKILL
         before = len(written(tmp_path))
         urls = [item["url"] for item in read_segments(tmp_path / "segments")]
@@ -266,7 +276,7 @@ def test_killed_crawls_lose_no_item(tmp_path: Path):
 @pytest.mark.slow
 def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
     (tmp_path / "segments").write_text("a file")
-    _, log = (run := Run(tmp_path, 3)).communicate()
+    log = (run := Run(tmp_path, 3)).output()
     assert run.returncode == 0
     assert log.count("Could not write a segment") == 1
     assert "Traceback" not in log
@@ -279,7 +289,7 @@ def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
 def test_sets_undeliverable_items_aside(tmp_path: Path):
     """The rest is delivered, and the crawl ends with exit code 1 and the reason."""
     (tmp_path / "segments").write_text("a file")
-    Run(tmp_path, 6).communicate()
+    Run(tmp_path, 6).wait()
     (tmp_path / "segments").unlink()
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state, state:
         lost = [
@@ -287,7 +297,7 @@ def test_sets_undeliverable_items_aside(tmp_path: Path):
             for (item,) in state.execute("SELECT item FROM outbox WHERE id = 2")
         ]
         state.execute("UPDATE outbox SET item = substr(item, 1, 40) WHERE id = 2")
-    _, log = (run := Run(tmp_path, 0)).communicate()
+    log = (run := Run(tmp_path, 0)).output()
     assert run.returncode == 1
     assert "Traceback" not in log
     assert "exit code 1" in log
@@ -307,13 +317,13 @@ def test_skips_damaged_requests(tmp_path: Path):
     while run.poll() is None and not written(tmp_path):
         time.sleep(0.01)
     run.kill()
-    run.communicate()
+    run.wait()
     with closing(sqlite3.connect(tmp_path / "state.sqlite")) as state, state:
         state.execute(
             "UPDATE request SET request = replace(request, 'data:,', 'data:,9') WHERE id ="
             " (SELECT max(id) FROM request WHERE request IS NOT NULL)"
         )
-    _, log = (run := Run(tmp_path, 40)).communicate()
+    log = (run := Run(tmp_path, 40)).output()
     assert run.returncode == 1
     assert "Traceback" not in log
     assert "is damaged" in log
@@ -334,7 +344,7 @@ def test_skips_damaged_requests(tmp_path: Path):
 )
 def test_rejects_invalid_settings(tmp_path: Path, settings: dict[str, str], message: str):
     run = Run(tmp_path, 3, **settings)
-    _, log = run.communicate()
+    log = run.output()
     assert run.returncode != 0
     assert message in log
 

@@ -26,6 +26,8 @@ from newscrawl.lab.corpora.metrics import PERFECT, ZERO
 from newscrawl.lab.corpora.tables import Table, print_tables
 from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
+from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -272,8 +274,7 @@ def test_print_tables_uses_rich_on_terminals() -> None:
 
 
 def _evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "evaluate", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return scrapy(REPOSITORY, "evaluate", *arguments)
 
 
 def test_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:

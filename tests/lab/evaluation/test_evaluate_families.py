@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -34,9 +33,12 @@ from newscrawl.lab.evaluation.family_tables import family_tables
 from newscrawl.lab.evaluation.out_of_fold import map_folds, seen
 from newscrawl.lab.paper_methods import TRAINED_METHODS
 from newscrawl.lab.training.bundle import fit_default
+from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import scrapy
 from tests.lab.training.test_training import BODY, PAGE, STORY
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Sequence
 
 LABELS: dict[str, Any] = {
@@ -280,11 +282,7 @@ def test_scores_with_models_of_other_domains(corpora: Path):
 
 
 def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "scrapy", "evaluate", "--task", "families"]
-    return subprocess.run(
-        [*command, *map(str, arguments)],
-        capture_output=True, text=True, encoding="utf-8", check=False,
-    )  # fmt: skip
+    return scrapy(REPOSITORY, "evaluate", "--task", "families", *arguments)
 
 
 @pytest.mark.slow

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,9 +23,11 @@ from newscrawl.lab.evaluation.near_duplicate_corpus import (
 from newscrawl.lab.evaluation.near_duplicate_report import build_report, score, tables_of
 from newscrawl.lab.evaluation.near_duplicate_systems import SYSTEMS, components
 from newscrawl.samples import expected_pages
+from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
     import random
+    import subprocess
     from pathlib import Path
 
     from newscrawl.lab.corpora.map_pages import PageOutcome
@@ -180,14 +180,7 @@ def test_rejects_corpus_without_clusters(tmp_path: Path, corpus: Path) -> None:
 
 
 def evaluate(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "evaluate", "--task", "near-duplicates", *args],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
+    return scrapy(folder, "evaluate", "--task", "near-duplicates", *args)
 
 
 @pytest.mark.slow

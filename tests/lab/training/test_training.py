@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
@@ -29,6 +27,8 @@ from newscrawl.lab.training.examples import example, read_examples
 from newscrawl.lab.training.model_writer import save_ensemble
 from newscrawl.lab.training.title_training import fit_title_model
 from newscrawl.lab.training.training_errors import TooFewPagesError
+from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,18 +164,14 @@ def test_corpus_sheets_by_url(tmp_path: Path):
     assert len(CorpusSheets(tmp_path / "css")) == 0
 
 
-def scrapy(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run a command of Scrapy."""
-    command = [sys.executable, "-m", "scrapy", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-
-
 @pytest.fixture(scope="module")
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of models trained on the corpus, and what was printed."""
     pytest.importorskip("sklearn")
     out = tmp_path_factory.mktemp("models")
-    done = scrapy("train", corpus, "--out", out, "--card", out / "card.md", "--workers", 0)
+    done = scrapy(
+        REPOSITORY, "train", corpus, "--out", out, "--card", out / "card.md", "--workers", 0
+    )
     assert done.returncode == 0, done.stderr
     (out / "printed.txt").write_text(done.stdout)
     return out
@@ -195,7 +191,7 @@ def test_train_prints_tables(trained: Path):
 
 @pytest.mark.slow
 def test_train_is_deterministic(trained: Path, corpus: Path, tmp_path: Path):
-    done = scrapy("train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
+    done = scrapy(REPOSITORY, "train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
     assert done.returncode == 0, done.stderr
     assert "cross-validation" not in done.stdout
     for name in ("cardoso-title.npz", "cardoso-date.npz", "title.npz"):
@@ -220,7 +216,7 @@ def test_extracts_with_own_models(trained: Path):
 def test_evaluate_trains_in_folds(corpus: Path, tmp_path: Path, method: str):
     pytest.importorskip("sklearn")
     out = tmp_path / "scores.json"
-    done = scrapy("evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
+    done = scrapy(REPOSITORY, "evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
     assert done.returncode == 0, done.stderr
     scores = json.loads(out.read_text())["corpora"]["small"]["scores"]["all"]
     assert scores["title"]["bag"]["f1"] == 1
@@ -230,7 +226,7 @@ def test_evaluate_trains_in_folds(corpus: Path, tmp_path: Path, method: str):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["cardoso", "newscrawl"])
 def test_evaluate_rejects_models_trained_on_scored_sites(trained: Path, corpus: Path, method: str):
-    done = scrapy("evaluate", corpus, "--method", method, "--models", trained)
+    done = scrapy(REPOSITORY, "evaluate", corpus, "--method", method, "--models", trained)
     assert done.returncode == 2
     assert "were trained on the sites of 9 of the 9 pages" in done.stderr
 
@@ -248,7 +244,7 @@ def test_evaluate_rejects_models_trained_on_scored_sites(trained: Path, corpus: 
     ],
 )
 def test_train_reports_errors(corpus: Path, code: int, arguments: list[str], message: str):
-    done = scrapy(*[str(corpus) if one == "CORPUS" else one for one in arguments])
+    done = scrapy(REPOSITORY, *[str(corpus) if one == "CORPUS" else one for one in arguments])
     assert done.returncode == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
