@@ -2,9 +2,8 @@
 
 Phase 2 of NCE finds comments with similar words, which most comments do not have. Here a region is
 comments for one of three reasons. Its ``class`` or ``id`` contains a word such as "comment". Or it is a
-list of records with author, date and text that have a "Reply" button, a heading such as "Comments",
-or all the same button. Or it follows such a heading, and dates or buttons divide it. No rule names
-comment software.
+list of records with author, date and text that have a "Reply" button or a heading such as "Comments".
+Or it follows such a heading, and dates or buttons divide it. No rule names comment software.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,16 +104,15 @@ _MAX_TEXTS_AFTER_HEADING = 6  # before the first record
 _MAX_HEADINGS = 20
 """Number of headings that are tried, since pages can repeat them."""
 
-_MAX_RECORDS_SHARE = 1 / 3
-"""Share of the page's prose above which records without a heading may be the article."""
-
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
-    start, texts = start_of_comments(document), _ShortTexts.of(document)
-    named = _named(document, texts, start)
-    if _are_live_blog(document, texts, named):
+    start = start_of_comments(document)
+    named = _named(document, start)
+    if _are_live_blog(document, named):
         named = []
+    shown = document.shown_rows[: bisect_left(document.shown_rows, start)]
+    texts = _ShortTexts(document, next(iter(shown[-_MAX_TEXTS_AFTER_HEADING:]), start))
     records = _record_regions(document, texts, named, start)
     return _merged([*named, *records, *_headed_sections(document, texts, start)])
 
@@ -131,7 +130,7 @@ def _merged(found: Iterable[range]) -> list[range]:
 # Regions by name
 
 
-def _named(document: Document, texts: _ShortTexts, start: int) -> list[range]:
+def _named(document: Document, start: int) -> list[range]:
     """Return the regions with a name of comments; large ones begin at *start* or later."""
     attributes = [document.attributes[name] for name in ("class", "id", "itemtype")]
     regions: list[range] = []
@@ -141,13 +140,13 @@ def _named(document: Document, texts: _ShortTexts, start: int) -> list[range]:
             continue
         names = " ".join([values.get(row, "") for values in attributes]).lower().split()
         has_name = any(_NAME.search(name) and not _STATE.search(name) for name in names)
-        if has_name and _POST.isdisjoint(names) and _is_region(document, texts, row, start):
+        if has_name and _POST.isdisjoint(names) and _is_region(document, row, start):
             stop = document.end[row]
             regions.append(range(row, stop))
     return regions
 
 
-def _is_region(document: Document, texts: _ShortTexts, row: int, start: int) -> bool:
+def _is_region(document: Document, row: int, start: int) -> bool:
     """Return whether an element with a name of comments contains them, and not the article."""
     tag, end = document.tag, document.end[row]
     if tag[row] == "form":
@@ -159,12 +158,12 @@ def _is_region(document: Document, texts: _ShortTexts, row: int, start: int) -> 
         return True
     records = [
         sum(prose(document, record, document.end[record]) for record in rows)
-        for rows in _record_lists(document, texts, row, end)
+        for rows in _record_lists(document, _ShortTexts(document), row, end)
     ]
     return bool(records) and own - max(records) <= page / 3
 
 
-def _are_live_blog(document: Document, texts: _ShortTexts, regions: Sequence[range]) -> bool:
+def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
     """Return whether *regions* with names of comments are entries of a live blog.
 
     Then there are several, little other prose, neither authors nor buttons, and no heading.
@@ -172,7 +171,7 @@ def _are_live_blog(document: Document, texts: _ShortTexts, regions: Sequence[ran
     held = sum(prose(document, region.start, region.stop) for region in regions)
     if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
         return False
-    first, stop = regions[0].start, regions[-1].stop
+    first, stop, texts = regions[0].start, regions[-1].stop, _ShortTexts(document)
     for rows in _record_lists(document, texts, first - 1, stop):
         records = _records(document, texts, rows)
         if _have_authors(records, rows) or _have_buttons(document, records, rows):
@@ -203,6 +202,8 @@ def _record_regions(
 
     The first record is at the row *start* or later: parts of the article can be records, too.
     """
+    if not (texts.replies or texts.headings):  # the common case
+        return
     for rows in _record_lists(document, texts, 0, len(document), first_reply=start):
         records = range(rows[0], document.end[rows[-1]])
         overlaps = any(it.start < records.stop and records.start < it.stop for it in known)
@@ -220,24 +221,16 @@ def _are_comments(
 ) -> bool:
     """Return whether the records at *rows* are comments.
 
-    They have reply buttons, or a heading and authors or buttons. Others have authors and buttons,
-    and are not most of the page's prose, which may be products, questions or steps.
+    They have reply buttons, or a heading and authors or buttons.
     """
     stop = document.end[rows[-1]]
-    own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
-    may_be_alone = len(rows) > 2 and own <= _MAX_RECORDS_SHARE * page
     may_have_replies = bool(rows_between(texts.replies, rows[0], stop))
-    if not (may_have_replies or has_heading or may_be_alone):  # the common case
+    if not (may_have_replies or has_heading) or "h1" in document.tag[rows[0] : stop]:
         return False
-    if "h1" in document.tag[rows[0] : stop]:
-        return False
-    needs_authors = not (may_have_replies or has_heading)
-    records = _records(document, texts, rows, _min_authors(rows) if needs_authors else 0)
+    records = _records(document, texts, rows)
     if may_have_replies and sum(it.has_reply for it in records) >= _min_records(rows):
         return True
-    if has_heading:
-        return _have_authors(records, rows) or _have_buttons(document, records, rows)
-    return may_be_alone and _have_authors(records, rows) and _have_buttons(document, records, rows)
+    return has_heading and (_have_authors(records, rows) or _have_buttons(document, records, rows))
 
 
 def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iterator[range]:
@@ -341,35 +334,35 @@ class _Record(NamedTuple):
     has_reply: bool
 
 
-class _ShortTexts(NamedTuple):
-    """Rows of short texts that comments have, in document order."""
+class _ShortTexts:
+    """Rows of short texts that comments have, in document order, from the row *first* on."""
 
-    #: buttons such as "Reply"
-    replies: list[int]
-    #: shown texts with a date, a time of day or an age
-    dates: list[int]
-    #: shown texts such as "Comments"
-    headings: list[int]
-
-    @classmethod
-    def of(cls, document: Document) -> _ShortTexts:
-        """Find them on a page."""
-        text, hidden, rows = document.text, document.hidden, (0, *document.label_rows)
-        joined = "\0".join([text[row] for row in rows])  # the first row is an element without text
-        lower = joined.lower()
-        numbers = [row for row in document.number_rows if len(text[row]) <= MAX_LABEL]
-        dates = {row for row in numbers if _DATE.search(text[row])}
-        dates.update([rows[at] for at in places_of(_AGO, joined)])
-        headings = [rows[at] for at in places_of(_HEADING, lower)]
-        replies = [
+    def __init__(self, document: Document, first: int = 0) -> None:
+        self._document = document
+        text, hidden, labels = document.text, document.hidden, document.label_rows
+        rows = (0, *labels[bisect_left(labels, first) :])  # the first has no text
+        lower = "\0".join([text[row] for row in rows]).lower()
+        #: shown texts such as "Comments"
+        self.headings = [row for at in places_of(_HEADING, lower) if not hidden[row := rows[at]]]
+        #: buttons such as "Reply"
+        self.replies = [
             row
             for row in [rows[at + 1] for at in places_of(_MAYBE_REPLY, lower)]  # found at the NUL
             if len(text[row]) <= _MAX_REPLY
             and hidden[row] in {0, WIDGET}
             and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
         ]
-        shown = [[row for row in found if not hidden[row]] for found in (sorted(dates), headings)]
-        return cls(replies, *shown)
+
+    @cached_property
+    def dates(self) -> list[int]:
+        """Shown texts with a date, a time of day or an age, on the whole page."""
+        document, text = self._document, self._document.text
+        labels = (0, *document.label_rows)
+        ages = places_of(_AGO, "\0".join([text[row] for row in labels]))
+        numbers = (row for row in document.number_rows if len(text[row]) <= MAX_LABEL)
+        dates = {row for row in numbers if _DATE.search(text[row])}
+        dates.update([labels[at] for at in ages])
+        return [row for row in sorted(dates) if not document.hidden[row]]
 
 
 def _record_lists(
@@ -398,23 +391,14 @@ def _min_records(rows: Sequence[int]) -> float:
     return max(2, _MIN_RECORD_SHARE * len(rows))
 
 
-def _min_authors(rows: Sequence[int]) -> float:
-    """Return the number of different authors that the list *rows* must have."""
-    return max(2, len(rows) / 2)
-
-
-def _records(
-    document: Document, texts: _ShortTexts, rows: Sequence[int], min_authors: float = 0
-) -> list[_Record]:
-    """Return the records of the list *rows*; none if too few are records or have authors."""
+def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> list[_Record]:
+    """Return the records of the list *rows*; none if too few are records."""
     records: list[_Record] = []
-    authors: set[str] = set()
     needed = _min_records(rows)
     for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         if record := _record(document, texts, row):
             records.append(record)
-            authors.add(record.author)
-        if len(records) + left < needed or len(authors) + left < min_authors:
+        if len(records) + left < needed:
             return []
     return records
 
@@ -422,7 +406,7 @@ def _records(
 def _have_authors(records: Sequence[_Record], rows: Sequence[int]) -> bool:
     """Return whether many *records* of the list *rows* have different authors."""
     authors = {record.author for record in records if record.author}
-    return len(authors) >= _min_authors(rows)
+    return len(authors) >= max(2, len(rows) / 2)
 
 
 def _have_buttons(document: Document, records: Sequence[_Record], rows: Sequence[int]) -> bool:

@@ -69,7 +69,7 @@ _MIN_LONG_CHARS = 80
 _DATA = re.compile(
     r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\((?<=\w\()\)|</|[{};]\s*[\w.]+\s*[=:{(]"""
 )
-_COPY_PREFIX = 40
+_COPY_PREFIX, _MAX_DATA_PREFIX = 40, 500
 _PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _MAX_LEVELS = 4
@@ -407,7 +407,7 @@ def _long_texts(document: Document, mark: int) -> Iterator[int]:
         and WIDE_WEIGHT * len(text[row]) >= _MIN_LONG_CHARS
         and links[row + 1] == links[row]
         and weighted_length(text[row]) >= _MIN_LONG_CHARS
-        and _DATA.search(text[row]) is None
+        and _DATA.search(text[row], 0, _MAX_DATA_PREFIX) is None
     )
 
 

@@ -61,7 +61,7 @@ def script_values(document: Document, wanted: Iterable[str], min_chars: float) -
             stream += _pushed(text)
         elif min_chars <= len(text) <= _MAX_SCRIPT:
             is_json = "json" in attributes.lower() or text[:40].lstrip()[:2] in _JSON_STARTS
-            yield from parse_json_ld(_unescaped(text)) if is_json else _literals(text)
+            yield from parse_json_ld(_unescaped(text)) if is_json else _literals(text, wanted)
     joined = "".join(stream)
     if any(part in joined for part in wanted):
         yield from _stream_values(joined)
@@ -204,8 +204,8 @@ def _expand(flat: Sequence[Any], place: Any, known: dict[int, Any]) -> Any:
     return known[place]
 
 
-def _literals(text: str) -> Iterator[Any]:
-    """Yield the objects, lists and strings that a script assigns or passes to a function."""
+def _literals(text: str, wanted: Sequence[str]) -> Iterator[Any]:
+    """Yield the objects, lists and strings with one of *wanted* that a script assigns or passes on."""
     if "$R[" in text:  # the names of values in Seroval (Solid, TanStack)
         text = _SEROVAL.sub("", text)
     function = _FUNCTION.search(text)
@@ -218,19 +218,20 @@ def _literals(text: str) -> Iterator[Any]:
                 arguments, _ = read_literal(text, call.end())
         yield _with_names(value, dict(zip(names, arguments, strict=False)))
         return
-    start = 0
+    start, last = 0, max(map(text.rfind, wanted))
     for _ in range(_MAX_LITERALS):
-        found = _LITERAL.search(text, start)
+        found = _LITERAL.search(text, start, last)
         if found is None:
             break
-        start = found.end()
+        start = begin = found.end()
         try:
-            value, start = _DECODER.raw_decode(text, start)
+            value, start = _DECODER.raw_decode(text, begin)
         except (ValueError, RecursionError):
-            with suppress(ValueError):
-                value, start = read_literal(text, start)
-                yield _unquoted(value)
-        else:
+            try:
+                value, start = read_literal(text, begin)
+            except ValueError:
+                continue
+        if any(text.find(part, begin, start) >= 0 for part in wanted):
             yield _unquoted(value)
 
 
