@@ -1,3 +1,4 @@
+from newscrawl.document._element_names cimport Name
 from newscrawl.document._html_tokens cimport Place
 
 cdef enum:
@@ -22,4 +23,4 @@ cdef bint is_repeated(Attributes* found, int place) noexcept
 cdef dict all_attributes(Attributes* found)
 cdef str value(Attribute* attribute)
 cdef bint hides_element(Attribute* attribute) except -1
-cdef bint has_metadata(Attribute* attribute, tuple wanted) except -1
+cdef bint has_metadata(Attribute* attribute, Name name) except -1

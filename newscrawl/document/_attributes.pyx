@@ -11,6 +11,11 @@ from newscrawl.document import guard, html_tables, rows
 cdef object hides = rows.HIDDEN_STYLE.search
 cdef object BOOLEAN = html_tables.BOOLEAN
 
+# Names as in pages -> in lower case, shared by all pages.
+cdef enum:
+    CACHED_NAMES = 256
+cdef list CACHED = [None] * CACHED_NAMES
+
 if MAX_ATTRIBUTES != guard.MAX_ATTRIBUTES:
     raise ImportError("built for another number of attributes")
 if list(rows.HIDING_ATTRIBUTES) != ["hidden", "aria-hidden", "style"]:
@@ -97,17 +102,26 @@ cdef bint same_name(Place name, Place other, Py_ssize_t size) noexcept:
 cdef dict all_attributes(Attributes* found):
     cdef dict attributes = {}
     cdef int place
-    cdef str key
     for place in range(found.size):
-        key = lower_name(&found.items[place])
-        if key not in attributes:
-            attributes[key] = value(&found.items[place])
+        attributes.setdefault(lower_name(&found.items[place]), value(&found.items[place]))
     return attributes
 
 
 cdef str lower_name(Attribute* attribute):
-    cdef bytes name = attribute.name[: attribute.name_size]
-    return name.lower().decode()
+    cdef Place name = attribute.name
+    cdef Py_ssize_t size = attribute.name_size
+    cdef unsigned int slot = (
+        size * 31 + (name[0] | 0x20) * 7 + (name[size - 1] | 0x20) * 17 + (name[size >> 1] | 0x20) * 3
+    ) % CACHED_NAMES
+    cdef bytes lower
+    cdef object cached = CACHED[slot]
+    if cached is not None:
+        lower = (<tuple> cached)[0]
+        if len(lower) == size and same(name, lower, size):
+            return (<tuple> cached)[1]
+    lower = name[:size].lower()
+    CACHED[slot] = (lower, lower.decode())
+    return (<tuple> CACHED[slot])[1]
 
 
 cdef str value(Attribute* attribute):
@@ -142,14 +156,14 @@ cdef bint _may_hide(Attribute* attribute) noexcept:
     return attribute.size and memchr(attribute.value, b"&", attribute.size) is not NULL
 
 
-cdef bint has_metadata(Attribute* attribute, tuple wanted) except -1:
-    """Return whether *wanted* of METADATA_TAGS matches the attribute."""
-    cdef bytes name = wanted[0]
+cdef bint has_metadata(Attribute* attribute, Name name) except -1:
+    """Return whether METADATA_TAGS has the attribute with its value for *name*."""
+    cdef bytes wanted = name.metadata_attribute
     cdef str text, part
-    if attribute.name_size != len(name) or not same(attribute.name, name, len(name)):
+    if attribute.name_size != len(wanted) or not same(attribute.name, wanted, len(wanted)):
         return False
     text = value(attribute).lower()
-    for part in wanted[1]:
+    for part in name.metadata:
         if part in text:
             return True
     return False

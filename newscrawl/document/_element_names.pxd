@@ -19,33 +19,36 @@ cdef enum:
     OF_FRAMESET = 5
 
 
-cdef struct Name:
-    PyObject* bytes_  # borrowed from indexes
-    PyObject* tag  # borrowed from tags
-    PyObject* rows  # borrowed from by_tag; NULL before the first row
-    PyObject* metadata  # borrowed from METADATA_TAGS; NULL for other tags
-    int mark
-    int content
-    int role
-    int number  # for closes(); 0 if it closes and is closed by none
-    int priority
-    bint void
-    bint link
-    bint button
-    bint figure
-    bint image
-    bint media
+cdef class Name:
+    """The name of an element, with its properties."""
+
+    cdef bytes lower
+    cdef str tag
+    # rows of the elements in the page with the number *page*
+    cdef list rows
+    cdef Py_ssize_t page
+    # of METADATA_TAGS
+    cdef tuple metadata  # substrings of the value; None for other tags
+    cdef bytes metadata_attribute
+    cdef int mark
+    cdef int content
+    cdef int role
+    cdef int number  # for closes(); 0 if it closes and is closed by none
+    cdef int priority
+    cdef bint void
+    cdef bint link
+    cdef bint button
+    cdef bint figure
+    cdef bint image
+    cdef bint media
 
 
 cdef class ElementNames:
-    cdef dict indexes  # name in lower case -> index in known
-    cdef list tags
-    cdef Name* known
-    cdef Py_ssize_t capacity
-    cdef int cached[CACHED_NAMES]
+    cdef dict known  # in lower case
+    cdef PyObject* cached[CACHED_NAMES]  # borrowed from known
 
-    cdef int index_of(self, Place name, Py_ssize_t size) except -1
-    cdef int add(self, bytes lower) except -1
+    cdef Name name_of(self, Place name, Py_ssize_t size)
 
 
+cdef ElementNames element_names()
 cdef bint closes(int started, int opened) noexcept

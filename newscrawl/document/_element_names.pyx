@@ -1,7 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Names of the elements of a page, with their properties in libxml2 and in the rows."""
 
-from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from libc.string cimport memset
 
@@ -45,65 +44,58 @@ for _open, _names in html_tables.CLOSED_BY.items():
         CLOSES[<int> NUMBER_OF[_open]][<int> NUMBER_OF[_name]] = True
 
 
+cdef class Name:
+    def __cinit__(self, bytes lower):
+        cdef str tag = lower.decode()
+        self.lower, self.tag = lower, tag
+        if tag in METADATA_TAGS:
+            self.metadata_attribute, self.metadata = METADATA_TAGS[tag]
+        self.mark = HIDDEN_TAGS.get(tag, 0)
+        self.content = CONTENTS.get(tag, DATA)
+        self.role = ROLES.get(tag, OTHER)
+        self.number = NUMBER_OF.get(tag, 0)
+        self.priority = PRIORITIES.get(tag, 100)
+        self.void = tag in VOID
+        self.link = tag == "a"
+        self.button = tag == "button"
+        self.figure = tag == "figure"
+        self.image = tag == "img"
+        self.media = tag in MEDIA_TAGS
+
+
 cdef class ElementNames:
-    """The distinct names of a page."""
+    """Names of elements of pages."""
 
     def __cinit__(self):
-        self.indexes, self.tags = {}, []
-        memset(self.cached, -1, sizeof(self.cached))
+        self.known = {}
 
-    def __dealloc__(self):
-        PyMem_Free(self.known)
-
-    cdef int index_of(self, Place name, Py_ssize_t size) except -1:
-        """Return the index of a name in *known*."""
+    cdef Name name_of(self, Place name, Py_ssize_t size):
         cdef unsigned int slot = (
             size * 31 + (name[0] | 0x20) * 7 + (name[size - 1] | 0x20) * 17 + (name[size >> 1] | 0x20) * 3
         ) % CACHED_NAMES
-        cdef int index = self.cached[slot]
+        cdef PyObject* cached = self.cached[slot]
         cdef bytes lower
-        if index >= 0:
-            lower = <bytes> self.known[index].bytes_
+        if cached is not NULL:
+            lower = (<Name> cached).lower
             if len(lower) == size and same(name, lower, size):
-                return index
+                return <Name> cached
         lower = name[:size].lower()
-        if lower in self.indexes:
-            index = self.indexes[lower]
-        else:
-            index = self.add(lower)
-        self.cached[slot] = index
-        return index
+        found = self.known.get(lower)
+        if found is None:
+            found = self.known[lower] = Name(lower)
+        self.cached[slot] = <PyObject*> found
+        return found
 
-    cdef int add(self, bytes lower) except -1:
-        """Add a name in lower case and return its index."""
-        cdef int index = len(self.indexes)
-        cdef str tag = lower.decode()
-        cdef Name* name
-        if index == self.capacity:
-            self.capacity = max(64, 2 * self.capacity)
-            name = <Name*> PyMem_Realloc(self.known, self.capacity * sizeof(Name))
-            if name is NULL:
-                raise MemoryError
-            self.known = name
-        self.indexes[lower] = index
-        self.tags.append(tag)
-        name = &self.known[index]
-        name.bytes_ = <PyObject*> lower
-        name.tag = <PyObject*> tag
-        name.rows = NULL
-        name.metadata = <PyObject*> METADATA_TAGS[tag] if tag in METADATA_TAGS else NULL
-        name.mark = HIDDEN_TAGS.get(tag, 0)
-        name.content = CONTENTS.get(tag, DATA)
-        name.role = ROLES.get(tag, OTHER)
-        name.number = NUMBER_OF.get(tag, 0)
-        name.priority = PRIORITIES.get(tag, 100)
-        name.void = tag in VOID
-        name.link = tag == "a"
-        name.button = tag == "button"
-        name.figure = tag == "figure"
-        name.image = tag == "img"
-        name.media = tag in MEDIA_TAGS
-        return index
+
+cdef ElementNames SHARED = ElementNames()
+
+
+cdef ElementNames element_names():
+    """Return names that are shared by pages; pages with many others do not add to them for ever."""
+    global SHARED
+    if len(SHARED.known) > CACHED_NAMES:
+        SHARED = ElementNames()
+    return SHARED
 
 
 cdef bint closes(int started, int opened) noexcept:

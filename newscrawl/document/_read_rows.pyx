@@ -6,12 +6,15 @@ the tokenizer of HTML5, https://html.spec.whatwg.org/multipage/parsing.html#toke
 :mod:`newscrawl.document.html_tables` for the tree, whatever version of libxml2 lxml has.
 """
 
+from cpython.object cimport PyObject
 from libc.string cimport memchr, memcmp
 
-from newscrawl.document._attributes cimport MAX_NAME, find_attributes
+from newscrawl.document._attributes cimport (
+    MAX_NAME, Attributes, all_attributes, find_attributes,
+)
 from newscrawl.document._element_names cimport (
     BODY, DATA, HEAD, HTML, OF_FRAMESET, OF_HEAD, PLAINTEXT, RCDATA, SCRIPT_DATA, ElementNames, Name,
-    closes,
+    closes, element_names,
 )
 from newscrawl.document._html_tokens cimport (
     Place, after, after_space_reference, end_of_comment, end_of_content, ends_name, is_letter,
@@ -31,18 +34,20 @@ cdef class Reader(RowColumns):
 
     cdef Place limit  # the end of the page
     cdef ElementNames names
-    cdef int open_names[MAX_DEPTH]
+    cdef PyObject* open_names[MAX_DEPTH]  # borrowed from names
     cdef int progress
     cdef Py_ssize_t discarded  # misplaced html, head and body elements
     cdef Py_ssize_t max_tags, max_texts
 
     def __cinit__(self):
-        self.names = ElementNames()
+        self.names = element_names()
 
-    cdef int open(self, int index, Place content, Py_ssize_t size) except -1:
+    cdef inline Name innermost(self):
+        return <Name> self.open_names[self.size - 1]
+
+    cdef int open(self, Name name, Place content, Py_ssize_t size) except -1:
         """Open an element with the attributes *found*; *content* is its raw text."""
-        cdef Name* name = &self.names.known[index]
-        self.open_names[self.size] = index
+        self.open_names[self.size] = <PyObject*> name
         self.open_row(name, content, size)
         if name.role == HEAD and self.progress == BEFORE_HEAD:
             self.progress = AFTER_HEAD
@@ -55,7 +60,7 @@ cdef class Reader(RowColumns):
         cdef Place start
         cdef int role
         while data < end:
-            role = self.names.known[self.open_names[self.size - 1]].role if self.size else HTML
+            role = self.innermost().role if self.size else HTML
             if role != HTML and role != HEAD:
                 break
             start = data
@@ -76,25 +81,22 @@ cdef class Reader(RowColumns):
 
     cdef int start_text(self) except -1:
         """Open and close what text other than white space implies in html and head."""
-        cdef int paragraph = self.names.index_of(b"p", 1)
-        if self.size and self.names.known[self.open_names[self.size - 1]].role == HEAD:
+        cdef Name paragraph = self.names.name_of(b"p", 1)
+        if self.size and self.innermost().role == HEAD:
             self.close_before(paragraph)
         return self.imply(paragraph)
 
     # the tree
 
-    cdef int close_before(self, int index) except -1:
+    cdef int close_before(self, Name name) except -1:
         """Close the elements that the start of another one ends."""
-        cdef int number = self.names.known[index].number
-        while number and self.size and closes(
-            number, self.names.known[self.open_names[self.size - 1]].number
-        ):
+        while name.number and self.size and closes(name.number, self.innermost().number):
             self.close_row()
         return 0
 
-    cdef int imply(self, int index) except -1:
+    cdef int imply(self, Name name) except -1:
         """Open html, head and body where the start of an element implies them."""
-        cdef int role = self.names.known[index].role
+        cdef int role = name.role
         cdef Py_ssize_t place
         cdef int open_role
         if role == HTML:
@@ -108,7 +110,7 @@ cdef class Reader(RowColumns):
                 self.open_implied(b"head")
         elif role != OF_FRAMESET and self.progress != AFTER_BODY:
             for place in range(self.size):
-                open_role = self.names.known[self.open_names[place]].role
+                open_role = (<Name> self.open_names[place]).role
                 if open_role == BODY or open_role == HEAD:
                     return 0
             self.open_implied(b"body")
@@ -116,11 +118,11 @@ cdef class Reader(RowColumns):
 
     cdef int open_implied(self, bytes name) except -1:
         self.found.size = 0
-        return self.open(self.names.index_of(name, len(name)), NULL, 0)
+        return self.open(self.names.name_of(name, len(name)), NULL, 0)
 
-    cdef bint is_misplaced(self, int index):
+    cdef bint is_misplaced(self, Name name):
         """Return whether an html, head or body element is dropped."""
-        cdef int role = self.names.known[index].role
+        cdef int role = name.role
         cdef Py_ssize_t place
         if role == HTML:
             return self.size > 0
@@ -128,7 +130,7 @@ cdef class Reader(RowColumns):
             return self.size != 1
         if role == BODY:
             for place in range(self.size):
-                if self.open_names[place] == index:
+                if self.open_names[place] == <PyObject*> name:
                     return True
         return False
 
@@ -139,18 +141,19 @@ cdef class Reader(RowColumns):
         """
         cdef Place start = place, content = NULL
         cdef Py_ssize_t size = 0
-        cdef int index
+        cdef Name name
         cdef bint misplaced, closed
         while place < self.limit and not ends_name(place[0]):
             place += 1
         if place - start > MAX_NAME or self.size >= MAX_DEPTH - 3:
             return NULL
-        index = self.names.index_of(start, place - start)
-        self.close_before(index)
-        self.imply(index)
-        misplaced = self.is_misplaced(index)
+        name = self.names.name_of(start, place - start)
+        self.close_before(name)
+        self.imply(name)
+        misplaced = self.is_misplaced(name)
         if misplaced:
             self.discarded += 1
+        self.attributes = place
         place = find_attributes(&self.found, place, self.limit)
         if place is NULL or place == self.limit:
             return place
@@ -160,20 +163,19 @@ cdef class Reader(RowColumns):
             if closed:
                 self.close_row()
             return place
-        if self.names.known[index].void:
+        if name.void:
             closed = True
-        elif not closed and self.names.known[index].content != DATA:
-            if self.names.known[index].content == PLAINTEXT:
+        elif not closed and name.content != DATA:
+            if name.content == PLAINTEXT:
                 return NULL
             content = place
             place = end_of_content(
-                place, self.limit, <bytes> self.names.known[index].bytes_,
-                self.names.known[index].content == SCRIPT_DATA,
+                place, self.limit, name.lower, name.content == SCRIPT_DATA
             )
             size = place - content
-        self.open(index, content, size)
+        self.open(name, content, size)
         if size:
-            self.add_piece(content, size, self.names.known[index].content == RCDATA)
+            self.add_piece(content, size, name.content == RCDATA)
         if closed:
             self.close_row()
         return place
@@ -181,29 +183,28 @@ cdef class Reader(RowColumns):
     cdef Place end_tag(self, Place place) except? NULL:
         """Read the end tag from its name at *place*; return the end, or NULL as above."""
         cdef Place start = place
-        cdef int index, priority
+        cdef Name name
         cdef Py_ssize_t depth
         while place < self.limit and not ends_name(place[0]):
             place += 1
         if place - start > MAX_NAME:
             return NULL
-        index = self.names.index_of(start, place - start)
+        name = self.names.name_of(start, place - start)
         place = find_attributes(&self.found, place, self.limit)
         if place is NULL or place == self.limit:
             return place
         place += 2 if place[0] == b"/" else 1
-        if self.discarded and HTML <= self.names.known[index].role <= BODY:
+        if self.discarded and HTML <= name.role <= BODY:
             self.discarded -= 1
             return place
-        priority = self.names.known[index].priority
         depth = self.size - 1
-        while depth >= 0 and self.open_names[depth] != index:
+        while depth >= 0 and self.open_names[depth] != <PyObject*> name:
             depth -= 1
         if depth < 0:
             return place
         depth = self.size - 1
-        while self.open_names[depth] != index:
-            if self.names.known[self.open_names[depth]].priority > priority:
+        while self.open_names[depth] != <PyObject*> name:
+            if (<Name> self.open_names[depth]).priority > name.priority:
                 return place
             depth -= 1
         while self.size > depth:
@@ -256,12 +257,18 @@ cdef class Reader(RowColumns):
 
 def read_rows(
     bytes utf8 not None, *, Py_ssize_t max_tags, Py_ssize_t max_texts, bint scripts=False,
-    shown=frozenset(), bint media=True,
+    shown=frozenset(),
 ):
     """See :func:`newscrawl.document.document.read_rows`."""
     cdef Reader reader = Reader()
-    reader.limit = <Place> utf8 + len(utf8)
-    reader.scripts, reader.with_media = scripts, media
-    reader.shown = shown
+    reader.start, reader.limit = <Place> utf8, <Place> utf8 + len(utf8)
+    reader.scripts, reader.shown = scripts, shown
     reader.max_tags, reader.max_texts = max_tags, max_texts
-    return reader.to_rows() if reader.read(<Place> utf8) else None
+    return reader.to_rows() if reader.read(reader.start) else None
+
+
+def read_attributes(bytes utf8 not None, Py_ssize_t place):
+    """See :func:`newscrawl.document.document.read_attributes`."""
+    cdef Attributes found
+    find_attributes(&found, <Place> utf8 + place, <Place> utf8 + len(utf8))
+    return all_attributes(&found)

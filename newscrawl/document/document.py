@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from newscrawl.compiled import compiled, is_compiled
-from newscrawl.document.encoding import is_binary, to_utf8
+from newscrawl.document.encoding import is_binary, to_utf8, with_newlines
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import drop_surplus_attributes
 from newscrawl.document.html_tables import LIBXML_VERSION
@@ -74,7 +74,6 @@ MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
 
 _TEXT_END, _TAG = re.compile(rb"[^>]<"), re.compile(rb"<")
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 MAX_DEPTH = 1000
 """Levels that are kept of a tree that exceeds libxml2's limit of 2,048 levels."""
@@ -88,18 +87,23 @@ def read_rows(
     *,
     scripts: bool = False,  # noqa: ARG001
     shown: AbstractSet[int] = frozenset(),  # noqa: ARG001
-    media: bool = True,  # noqa: ARG001
 ) -> Rows | None:
     """Return the columns of a page, those of :func:`~newscrawl.document.flatten.flatten`.
 
     A parser spends most of its time on nodes and attributes that are not used, and on freeing them.
     *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the rows
-    *shown*. Without *media*, that column is empty. None: the columns have to be read from the tree,
+    *shown*. None: the columns have to be read from the tree,
     because the compiled module is missing, there are more than :data:`MAX_TAGS` or :data:`MAX_TEXTS`,
     elements are nested in more than 2,000 others, a tag has more than 256 attributes, or a name has
     100 bytes or more.
     """
     return None
+
+
+@compiled("newscrawl.document._read_rows")
+def read_attributes(utf8: bytes, place: int) -> dict[str, str]:
+    """Return the attributes of the tag of which they begin at *place*: for :func:`read_rows`."""
+    raise NotImplementedError
 
 
 COMPILED = is_compiled(read_rows)
@@ -170,8 +174,8 @@ class Document(Rows):
     def _rebuild(self) -> etree._Element:
         """Return a tree of the rows."""
         attributes = {statement.row: dict(statement.attributes) for statement in self.statements}
-        for row, found in self.media.items():
-            attributes.setdefault(row, {}).update(found)
+        for row in self.media:
+            attributes.setdefault(row, {}).update(self.media_attributes(row))
         for name, values in self.attributes.items():
             for row, value in values.items():
                 attributes.setdefault(row, {})[name] = value
@@ -245,6 +249,11 @@ class Document(Rows):
         """Return the length of text(T_u): weighted characters of shown text in the subtree of *row*."""
         return self.chars_before[self.end[row]] - self.chars_before[row]
 
+    def media_attributes(self, row: int) -> Mapping[str, str]:
+        """Return the attributes of the element of :data:`~newscrawl.document.rows.MEDIA_TAGS` at *row*."""
+        found = self.media[row]
+        return read_attributes(self.source, found) if isinstance(found, int) else found
+
     def link_chars(self, row: int) -> float:
         """Return the weighted characters inside ``a`` elements of the subtree of *row*."""
         return self.link_chars_before[self.end[row]] - self.link_chars_before[row]
@@ -312,7 +321,7 @@ class Document(Rows):
         """Return the document without hiding by attributes of the elements at *rows*."""
         columns, root = None, None
         if not self._is_of_tree:
-            columns = read_rows(self.source, shown=rows, media=bool(self.media))
+            columns = read_rows(self.source, shown=rows)
         if columns is None:
             root = self.root
             columns = flatten(root, shown=rows)
@@ -323,7 +332,7 @@ class Document(Rows):
         source = show_fallbacks(self.source)
         if source == self.source:
             return self
-        source, columns, root = _read(source, [], scripts=False, media=bool(self.media))
+        source, columns, root = _read(source, [], scripts=False)
         return Document(columns, self.encoding, self.flags, root=root, source=source)
 
     def children(self, row: int) -> Iterator[int]:
@@ -419,14 +428,14 @@ def _sums_without(before: Sequence[float], ranges: Sequence[range]) -> list[floa
 
 
 def parse_document(
-    html: bytes | str, encoding: str | None = None, *, scripts: bool = False, media: bool = True
+    html: bytes | str, encoding: str | None = None, *, scripts: bool = False
 ) -> Document:
     """Return the :class:`Document` of a page.
 
     *encoding* is the charset of the HTTP header (:mod:`newscrawl.document.encoding` decides whether it
     is used). With *scripts*, text of script, style, noscript, template and svg elements gets rows,
-    marked ``SCRIPT``: CoreEx R1 to R4 count it. Without *media*, ``Document.media`` may be empty,
-    which is faster. Raises :class:`DocumentError` if the input is not an HTML page.
+    marked ``SCRIPT``: CoreEx R1 to R4 count it. Raises :class:`DocumentError` if the input is not an
+    HTML page.
     """
     flags: list[str] = []
     if isinstance(html, str):
@@ -439,11 +448,11 @@ def parse_document(
             flags.append("encoding_repaired")
     utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
-        utf8 = _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")  # twice as fast as replace()
-    utf8, columns, root = _read(utf8, flags, scripts=scripts, media=media)
+        utf8 = with_newlines(utf8)
+    utf8, columns, root = _read(utf8, flags, scripts=scripts)
     for change in (show_shadow_roots, close_open_title, close_noscripts):
         if (changed := change(columns, utf8)) is not None:
-            utf8, columns, root = _read(changed, flags, scripts=scripts, media=media)
+            utf8, columns, root = _read(changed, flags, scripts=scripts)
     if needs_repair(columns):
         root = _parse(utf8, flags) if root is None else root
         repair_tree(root)
@@ -452,14 +461,14 @@ def parse_document(
 
 
 def _read(
-    utf8: bytes, flags: list[str], *, scripts: bool, media: bool
+    utf8: bytes, flags: list[str], *, scripts: bool
 ) -> tuple[bytes, Rows, etree._Element | None]:
     """Return the page as it was read, its columns, and the tree if they had to be read from it."""
-    columns = read_rows(utf8, scripts=scripts, media=media)
+    columns = read_rows(utf8, scripts=scripts)
     if columns is None and (first := _first_tags(utf8)) is not None:
         utf8 = first
         flags.append("truncated")
-        columns = read_rows(utf8, scripts=scripts, media=media)
+        columns = read_rows(utf8, scripts=scripts)
     if columns is not None:
         return utf8, columns, None
     if (shortened := drop_surplus_attributes(utf8)) is not None:

@@ -132,8 +132,8 @@ class Rows:
     statements: list[Statement] = field(default_factory=list)
     #: tag -> rows of the elements
     by_tag: dict[str, list[int]] = field(default_factory=dict)
-    #: row -> attributes of :data:`MEDIA_TAGS`, unless left out
-    media: dict[int, dict[str, str]] = field(default_factory=dict)
+    #: row -> attributes of :data:`MEDIA_TAGS`, or their place in the bytes of the page
+    media: dict[int, dict[str, str] | int] = field(default_factory=dict)
     #: name -> row -> value of :data:`KEPT_ATTRIBUTES`
     attributes: dict[str, dict[int, str]] = field(
         default_factory=lambda: {name: {} for name in KEPT_ATTRIBUTES}

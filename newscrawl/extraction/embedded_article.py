@@ -427,7 +427,7 @@ def _plain(text: str) -> str:
         text = html.unescape(text)
     if _TAG.search(text):
         try:
-            document = parse_document(f"<body>{text}</body>", media=False)
+            document = parse_document(f"<body>{text}</body>")
         except DocumentError:
             return ""
         return render(document, [0], boilerplate(document, [0], None))

@@ -99,9 +99,7 @@ def extract(
         fetched_at = fetched_at.replace(tzinfo=UTC)
 
     # 1. The page as a table of rows, without what the method does not read.
-    parsed = parse_document(
-        html, encoding, scripts=chosen.needs_scripts, media=bool(options.formats)
-    )
+    parsed = parse_document(html, encoding, scripts=chosen.needs_scripts)
     document = chosen.prepare(parsed, comments=not options.remove_comments)
 
     # 2. What the page states about itself.

@@ -101,7 +101,7 @@ def read_page(
 
     Raises ``DocumentError``.
     """
-    document = parse_document(_markup(data), encoding, media=False)
+    document = parse_document(_markup(data), encoding)
     base = _base_url(document, url)
     features = kind_features(document)
     kind, confidence = page_kind(document, features, threshold=PAGE_KIND_THRESHOLD)
