@@ -74,12 +74,13 @@ def find_description(
     title's element, *body_row* the first of the body.
     """
     repeated = words(title or "")
-    stated = [text for text in stated if words(text.text) != repeated]
-    if not stated:
+    words_of = {text: found for text in stated if (found := words(text.text)) != repeated}
+    if not words_of:
         return None
-    shown = _shown_texts(document, title_row, body, body_row)
-    start = words(body[: max(len(text.text) for text in stated) + _MAX_DIFFERENCE])
-    places = {text: _place(text.text, shown, start) for text in stated}
+    stated, lengths = list(words_of), [len(text.text) for text in words_of]
+    shown = _shown_texts(document, title_row, body, body_row, min(lengths) - _MAX_DIFFERENCE)
+    start = words(body[: max(lengths) + _MAX_DIFFERENCE])
+    places = {text: _place(len(text.text), found, shown, start) for text, found in words_of.items()}
     chosen = next((text for text in stated if places[text] == STANDFIRST), stated[0])
     if places[chosen] != STANDFIRST and chosen.text.endswith(_ELLIPSES):
         beginning = _without_ellipsis(chosen.text)
@@ -94,10 +95,11 @@ def _without_ellipsis(text: str) -> str:
     return text.rstrip("….[] ") if text.endswith(_ELLIPSES) else text
 
 
-def _place(description: str, shown: list[str], start: list[str]) -> str | None:
-    """Return where the page shows a description: :data:`STANDFIRST`, :data:`BODY` or None."""
-    found = words(_without_ellipsis(description))
-    length = len(description)
+def _place(length: int, found: list[str], shown: list[str], start: list[str]) -> str | None:
+    """Return where the page shows a description of *length*: :data:`STANDFIRST`, :data:`BODY` or None.
+
+    *found* are its words, *start* those of the body.
+    """
     # Comparing lengths first is faster.
     near = (text for text in shown if abs(len(text) - length) <= _MAX_DIFFERENCE)
     if any(words(text) == found for text in near):
@@ -105,11 +107,18 @@ def _place(description: str, shown: list[str], start: list[str]) -> str | None:
     return BODY if start[: len(found)] == found else None
 
 
-def _shown_texts(document: Document, title_row: int, body: str, body_row: int) -> list[str]:
+def _shown_texts(
+    document: Document, title_row: int, body: str, body_row: int, least: int
+) -> list[str]:
+    """Return the texts between title and body that have *least* characters, and first paragraphs."""
     rows = document.shown_rows
     start = bisect_left(rows, title_row)
     between = rows[start : min(start + _MAX_NODES, bisect_left(rows, body_row, start))]
     parents = dict.fromkeys(document.parent[row] for row in between)
     paragraphs = body.split("\n\n", _MAX_PARAGRAPHS)[:_MAX_PARAGRAPHS]
-    long = (row for row in parents if document.chars(row) >= _MIN_CHARS)
+    long = (
+        row
+        for row in parents
+        if document.chars(row) >= max(_MIN_CHARS, least - (document.end[row] - row))
+    )
     return [*map(document.shown_text, long), *paragraphs]

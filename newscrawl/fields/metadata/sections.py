@@ -82,7 +82,7 @@ _SUBJECT_WORDS = (
 )
 _TAG_LABELS = frozenset(_TAG_WORDS.split("|"))
 _LABELS = _TAG_LABELS.union(_SUBJECT_WORDS.split("|"))
-_MAX_LABEL = 25
+_LABEL_STARTS = frozenset(label[:2] for label in _LABELS)
 _TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
 _TAG_PATH = lazy_regex(
@@ -271,14 +271,12 @@ def _shown_tags(document: Document) -> list[str]:
     start = next(iter(document.rows_of("h1")), 0)
     anchors = rows_between(document.rows_of("a"), start, len(document))
     shown = rows_between(document.shown_rows, start, len(document))
-    starts = [document.text[row][:_MAX_LABEL].lower().replace("：", ":") for row in shown]
-    labels = [start.partition(":")[0].rstrip() for start in starts]
-    is_none = _LABELS.isdisjoint(labels)  # the common case
-    for place in () if is_none else range(len(shown) - 1):
-        row, following, label = shown[place], shown[place + 1], labels[place]
-        _, colon, rest = document.text[row].replace("：", ":").partition(":")
-        is_label = label in (_LABELS if colon else _TAG_LABELS)
+    text = document.text
+    for row in [row for row in shown[:-1] if text[row][:2].lower() in _LABEL_STARTS]:
+        label, colon, rest = text[row].replace("：", ":").partition(":")
+        is_label = label.rstrip().lower() in (_LABELS if colon else _TAG_LABELS)
         if is_label and _is_of_story(document, row):
+            following = shown[bisect_left(shown, row) + 1]
             rest = rest.lstrip()
             if not rest and document.parent[following] == document.parent[document.parent[row]]:
                 rest = document.text[following].lstrip(":： ")
@@ -361,7 +359,8 @@ def _clean_tags(texts: list[str]) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for text in texts[:_MAX_TAGS]:
         tag = clean_text(text).strip(" #,;")
-        if tag and len(tag) <= _MAX_TAG_LENGTH and not _MACHINE_TAG.fullmatch(tag):
+        is_plain = tag.replace(" ", "").isalpha()
+        if (is_plain or (tag and not _MACHINE_TAG.fullmatch(tag))) and len(tag) <= _MAX_TAG_LENGTH:
             found.setdefault(tag.casefold(), tag)
     return tuple(found.values())
 

@@ -87,16 +87,17 @@ class StructuredData:
     def __post_init__(self) -> None:
         url, items, cited = self.base, 0, 0
         for statement in self.document.statements:
-            if statement.row < cited:
+            row, tag, attributes, _ = statement
+            if row < cited:
                 continue
-            names = statement.get("itemprop").lower()
-            if names in _OTHER_WORKS:
-                cited = self.document.end[statement.row]
-            if statement.tag == "meta":
-                self._read_meta(statement.attributes)
+            if tag == "meta":
+                self._read_meta(attributes)
                 continue
             self._read_element(statement)
-            if names and items < _MAX_ITEMS:
+            if "itemprop" in attributes and items < _MAX_ITEMS:
+                names = attributes["itemprop"].lower()
+                if names in _OTHER_WORKS:
+                    cited = self.document.end[row]
                 items += 1
                 for name in names.split():
                     self.properties.setdefault(name, []).append(statement)
