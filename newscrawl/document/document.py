@@ -395,6 +395,12 @@ class Document(Rows):
         return False
 
     @cached_property
+    def json_ld(self) -> list[str]:
+        """Texts of the JSON-LD scripts."""
+        json_ld = "application/ld+json"
+        return [it.script for it in self.statements if it.script and it.get("type") == json_ld]
+
+    @cached_property
     def title_row(self) -> int | None:
         """Row of the first ``title`` element outside of images; None if there is none."""
         for row in self.rows_of("title"):

@@ -279,16 +279,7 @@ def _date_kind(source: str) -> float:
 
 def data_types(document: Document) -> set[str]:
     """Return the ``@type`` of all JSON-LD objects; the first of several types of one object."""
-    return {name for script in json_ld_scripts(document) for name in _types(script)}
-
-
-def json_ld_scripts(document: Document) -> list[str]:
-    """Return the texts of all JSON-LD scripts."""
-    return [
-        script.script
-        for script in document.statements
-        if script.tag == "script" and script.get("type") == "application/ld+json"
-    ]
+    return {name for script in document.json_ld for name in _types(script)}
 
 
 def _types(script: str) -> Iterator[str]:

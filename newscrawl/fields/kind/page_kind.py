@@ -15,7 +15,6 @@ from newscrawl.fields.kind.kind_features import (
     KIND_FEATURES,
     PAGE_FEATURES,
     data_types,
-    json_ld_scripts,
     names_article,
 )
 from newscrawl.fields.kind.link_classifier import may_be_article
@@ -163,9 +162,8 @@ def is_listing(features: Mapping[str, float], probability: float, url: str | Non
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
     """Return the kind of series that JSON-LD declares, if any."""
-    scripts = json_ld_scripts(document)
-    if not any(name in script for script in scripts for name in _SERIES_TYPES):  # the common case
-        return None
+    if not any(name in script for script in document.json_ld for name in _SERIES_TYPES):
+        return None  # the common case
     types = data_types(document)
     if "LiveBlogPosting" in types:
         return "live"
@@ -175,8 +173,7 @@ def declared_series(document: Document) -> Literal["live", "gallery"] | None:
 
 def is_forum(document: Document) -> bool:
     """Return whether JSON-LD or microdata declare a thread of a forum, and no article."""
-    scripts = json_ld_scripts(document)
-    if any(name in script for script in scripts for name in _FORUM_TYPES):
+    if any(name in script for script in document.json_ld for name in _FORUM_TYPES):
         types = data_types(document)
         return not (_FORUM_TYPES.isdisjoint(types) or names_article(types))
     types_of_items = document.attributes["itemtype"].values()
