@@ -116,9 +116,5 @@ def _shown_texts(
     between = rows[start : min(start + _MAX_NODES, bisect_left(rows, body_row, start))]
     parents = dict.fromkeys(document.parent[row] for row in between)
     paragraphs = body.split("\n\n", _MAX_PARAGRAPHS)[:_MAX_PARAGRAPHS]
-    long = (
-        row
-        for row in parents
-        if document.chars(row) >= max(_MIN_CHARS, least - (document.end[row] - row))
-    )
+    long = (row for row in parents if document.chars(row) + document.end[row] - row >= least)
     return [*map(document.shown_text, long), *paragraphs]
