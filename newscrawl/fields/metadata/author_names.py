@@ -171,12 +171,12 @@ def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[
     for text in texts:
         for name in _names(text):
             key = name.casefold()
-            known = not (
-                key in excluded or _LABEL.match(name) or _NOBODY.fullmatch(name) or is_by(name)
-            )
             is_short = len(name) <= _MAX_LENGTH and len(name.split()) <= _MAX_NAME_WORDS
-            if name and is_short and known and _is_name(name):
-                names.setdefault(key, name)
+            if not (name and is_short) or key in names or key in excluded:
+                continue
+            is_label = _LABEL.match(name) or _NOBODY.fullmatch(name) or is_by(name)
+            if not is_label and _is_name(name):
+                names[key] = name
     people = [name for name in names.values() if not is_role(name)]
     if any(" " in name and not is_organization(name) for name in people):
         people = [name for name in people if not is_organization(name)]
