@@ -94,12 +94,28 @@ def extract(
     """
     chosen = get_method(method) if isinstance(method, str) else method
     options = options or _DEFAULT_OPTIONS
+    parsed = parse_document(html, encoding, scripts=chosen.needs_scripts)
+    return extract_parsed(
+        parsed, url, chosen, options, fetched_at=fetched_at, stylesheets=stylesheets, trace=trace
+    )
+
+
+def extract_parsed(
+    parsed: Document,
+    url: str | None,
+    chosen: Method,
+    options: ExtractOptions,
+    *,
+    fetched_at: datetime | None = None,
+    stylesheets: Mapping[str, str | Sheet] | None = None,
+    trace: Trace | None = None,
+) -> Article:
+    """Return the article of a page that is already parsed, as :func:`extract` does."""
     fetched_at = fetched_at or clock.now()
     if fetched_at.tzinfo is None:
         fetched_at = fetched_at.replace(tzinfo=UTC)
 
     # 1. The page as a table of rows, without what the method does not read.
-    parsed = parse_document(html, encoding, scripts=chosen.needs_scripts)
     document = chosen.prepare(parsed, comments=not options.remove_comments)
 
     # 2. What the page states about itself.

@@ -164,28 +164,31 @@ class NewsExtractPipeline(Component):
             article.rendered = True
         return article, digest
 
+    async def task_arguments(self, page: PageItem) -> dict[str, Any]:
+        """Return the arguments of the task that extracts *page*; waits for its style sheets."""
+        styles = await self._sheets.arguments(page) if self._sheets else {}
+        return {**self._plain_arguments(page), **styles}
+
+    def _plain_arguments(self, page: PageItem) -> dict[str, Any]:
+        page = replace(page, fetched_at=page.fetched_at or clock.now())
+        return {"hashed": True, **page_arguments(page, self._options.task_arguments)}
+
     async def _call_worker(self, page: PageItem) -> tuple[Article, bytes]:
         """Return the article of *page*, and the hash of its body. Raises ``WorkerError``."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
-        page = replace(page, fetched_at=page.fetched_at or clock.now())
-        call = partial(
-            self._workers.call,
-            PAGE_TASK,
-            page.html,
-            site=page.site or site_key_or(page.url, "invalid"),
-            hashed=True,
-            **page_arguments(page, self._options.task_arguments),
-        )
-        styles = await self._sheets.arguments(page) if self._sheets else {}
-        try:
-            plain = await call(**styles)
-        except WorkerError as error:
-            if error.reason not in _RETRIED or not styles:
-                raise
-            logger.info("Extracting without styles (%s): %s", error.reason, page.url)
-            self._stats.inc_value("newscrawl/extract/retried_count")
-            plain = await call()
+        plain, page.extracted = page.extracted, None
+        if plain is None:
+            site = page.site or site_key_or(page.url, "invalid")
+            call = partial(self._workers.call, PAGE_TASK, page.html, site=site)
+            try:
+                plain = await call(**await self.task_arguments(page))
+            except WorkerError as error:
+                if error.reason not in _RETRIED or not self._sheets:
+                    raise
+                logger.info("Extracting without styles (%s): %s", error.reason, page.url)
+                self._stats.inc_value("newscrawl/extract/retried_count")
+                plain = await call(**self._plain_arguments(page))
         digest = bytes.fromhex(plain.pop("body_hash"))
         return Article.from_dict(plain), digest
 

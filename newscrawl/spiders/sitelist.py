@@ -44,6 +44,7 @@ from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
 from newscrawl.items import KEPT, Article, PageItem, instant, parse_iso
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.pipeline_options import PAGE_TASK
+from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 
@@ -457,7 +458,7 @@ class SitelistSpider(Spider):
             is_list = page["kind"] == "index" and not page["barrier"]
             plan.record_kind(target, is_list=is_list)
             if not is_list:
-                return self._accept(plan, target, response)
+                return replace(self._accept(plan, target, response), extracted=page["article"])
             self._drop_index(plan.site.key, response, page)
         # Only sections with article metadata: others may be an imprint or a privacy policy.
         elif page["is_article"] and not target.from_site_list:
@@ -472,9 +473,17 @@ class SitelistSpider(Spider):
         task = "newscrawl.crawl.discovery.page_links:read_page"
         # Reading the links takes as long as an extraction.
         links = {"limit": self.max_links, "index_only": target.role == "article"}
-        sent = replace(page_of(response), site=plan.site.key)
+        sent = self._page_item(plan, target, response)
         options = {"encoding": sent.encoding, **links, **self.window}
-        page = await self._parse_in_worker(task, plan, response, **options)
+        pipeline = self.crawler.get_item_pipeline(NewsExtractPipeline)
+        if target.role == "article" and pipeline is not None:
+            options["extraction"] = await pipeline.task_arguments(sent)
+        try:
+            page = await self._parse_in_worker(task, plan, response, **options)
+        except WorkerError:
+            if not options.pop("extraction", None):
+                raise
+            page = await self._parse_in_worker(task, plan, response, **options)
         if page["barrier"] == NEEDS_JS and target.role == "section":
             has_links = page["articles"] and not page["scripted"]
             if not has_links and (shown := await self.renderer.render(sent)):
@@ -554,6 +563,9 @@ class SitelistSpider(Spider):
         plan.accepted += not target.is_revisit
         self.state.pages.record_fetch(target, response)
         self.site_stats.count(plan.site.key, "fetched_count")
+        return self._page_item(plan, target, response)
+
+    def _page_item(self, plan: SitePlan, target: Target, response: Response) -> PageItem:
         hints = {**target.hints, **header_hints(response)}
         if kept := [name for name in sorted(plan.kept) if f"{name}=" in target.url.lower()]:
             hints[KEPT] = ",".join(kept)

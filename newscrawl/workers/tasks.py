@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.body.parts import DEFAULT_PARTS, PARTS, parse_names
 from newscrawl.css import SheetStore, decode_sheet, parse_sheet, sheet_hash
+from newscrawl.document.document import parse_document
 from newscrawl.document.encoding import to_utf8
 from newscrawl.extraction.body_formats import BODY_FORMATS
-from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
+from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract_parsed
+from newscrawl.extraction.methods import get_method
 from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
 from newscrawl.items import ARCHIVED, KEPT, LISTED, NON_ARTICLE_KINDS, Evidence
 from newscrawl.text import body_hash, weighted_length, without_controls
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from newscrawl.css import Sheet
+    from newscrawl.document.document import Document
     from newscrawl.items import Article
 
 HINT_CONFIDENCE = 0.6
@@ -46,6 +49,7 @@ def load_models() -> None:
 def extract_page(
     data: bytes,
     *,
+    document: Document | None = None,
     url: str | None = None,
     encoding: str | None = None,
     fetched_at: str | None = None,
@@ -61,6 +65,7 @@ def extract_page(
 ) -> dict[str, Any]:
     """Return the article of a page as a dict (:meth:`newscrawl.items.Article.to_dict`).
 
+    - *document* is the parsed page, if a caller has read it before.
     - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`, *formats* of
       :mod:`newscrawl.extraction.body_formats`.
     - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry, and
@@ -74,20 +79,18 @@ def extract_page(
     Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.
     """
     sheet_store = _sheet_store(store) if store else None
-    article = extract(
-        data,
-        url,
-        encoding=encoding,
-        fetched_at=datetime.fromisoformat(fetched_at) if fetched_at else None,
-        stylesheets=_stored_sheets(stylesheets, sheet_store),
-        method=method,
-        options=ExtractOptions(
-            parts=parse_names(parts, PARTS, "part"),
-            formats=parse_names(formats, BODY_FORMATS, "body format"),
-            sheet_store=sheet_store,
-            article_threshold=article_threshold,
-        ),
+    options = ExtractOptions(
+        parts=parse_names(parts, PARTS, "part"),
+        formats=parse_names(formats, BODY_FORMATS, "body format"),
+        sheet_store=sheet_store,
+        article_threshold=article_threshold,
     )
+    chosen = get_method(method)
+    if document is None or chosen.needs_scripts:
+        document = parse_document(data, encoding, scripts=chosen.needs_scripts)
+    moment = datetime.fromisoformat(fetched_at) if fetched_at else None
+    sheets = _stored_sheets(stylesheets, sheet_store)
+    article = extract_parsed(document, url, chosen, options, fetched_at=moment, stylesheets=sheets)
     _fill_from_hints(article, hints or {})
     if hints and ARCHIVED in hints:
         article.flags.append(ARCHIVED)

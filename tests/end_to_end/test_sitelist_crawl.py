@@ -275,6 +275,8 @@ def test_discovers_by_feeds_sections_and_links(tmp_path: Path):
     assert {"/feed-story", story(2), story(3)} <= fetched
     assert not {"/login", "/a/", story(4)} & fetched
     assert {item["title"] for item in crawl.items} >= {pages.title(1), pages.title(2)}
+    # Pages from sections may be lists; these are extracted by the task that decides that.
+    assert (len(crawl.items), crawl.stats["tasks/extract_page"]) == (3, 1)
     assert outcomes(crawl, site)["discovery_failed/http_404"] >= 1, "/sitemap.xml, which is guessed"
     assert_balanced(outcomes(crawl, site))
 

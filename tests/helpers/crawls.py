@@ -19,6 +19,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.asyncio import create_looping_call
 from twisted.web._newclient import HTTPClientParser
 
+from newscrawl.workers.pool import WorkerPool
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 
@@ -63,7 +64,7 @@ class ReactorMeter:
 
     ``reactor/read``: largest input of one of :data:`PARSERS` on the event loop's thread;
     ``thread/read``: largest on another thread; ``reactor/headers``: most headers of a response;
-    ``process/memory``: largest resident memory, in bytes.
+    ``process/memory``: largest resident memory, in bytes; ``tasks/NAME``: tasks of workers.
     """
 
     _TICK_INTERVAL = 0.05
@@ -79,6 +80,7 @@ class ReactorMeter:
         for parser in PARSERS:
             self._wrap_parser(*parser.split(":"))
         self._wrap_header_parser()
+        self._count_tasks()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -107,6 +109,17 @@ class ReactorMeter:
         for other in list(sys.modules.values()):
             if getattr(other, name, None) is parse:
                 setattr(other, name, recorded)
+
+    def _count_tasks(self) -> None:
+        call = WorkerPool.call
+
+        async def counted(
+            pool: WorkerPool, function: str, *args: Any, **options: Any
+        ) -> dict[str, Any]:
+            self._stats.inc_value(f"tasks/{function.rpartition(':')[2]}")
+            return await call(pool, function, *args, **options)
+
+        WorkerPool.call = counted
 
     def _wrap_header_parser(self) -> None:
         receive = HTTPClientParser.headerReceived

@@ -34,6 +34,7 @@ from newscrawl.fields.kind.link_classifier import (
 )
 from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze
+from newscrawl.workers.tasks import extract_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -84,6 +85,7 @@ def read_page(
     index_only: bool = False,
     patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
     learned: Mapping[str, bool] = MappingProxyType({}),
+    extraction: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Classify the page *data* and return its links; with *index_only*, only of an index.
@@ -95,6 +97,8 @@ def read_page(
     - ``articles`` and ``sections``: entries of the first *limit* links
       (:meth:`newscrawl.crawl.discovery.listing_entries.EntryCollector.result`); *patterns* and
       *options* are those of the collector, but sections need not match a pattern to include;
+    - ``article``: with *extraction*, arguments of
+      :func:`newscrawl.workers.tasks.extract_page`, its result for a page that is no index;
     - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
     - ``feeds``: URLs; ``next``: URL of the next page of a list; ``left_out``: counts by
       reason; ``variants``: those of the collector.
@@ -105,6 +109,9 @@ def read_page(
     base = _base_url(document, url)
     features = kind_features(document)
     kind, confidence = page_kind(document, features, threshold=PAGE_KIND_THRESHOLD)
+    barrier, article = find_barrier(document, features, url), None
+    if extraction and (barrier or kind != "index"):
+        article = extract_page(data, document=document, **extraction)
     of_sections: tuple[Sequence[str], Sequence[str]] = (), patterns[1]
     links = {
         name: EntryCollector(
@@ -146,7 +153,8 @@ def read_page(
     return {
         "kind": kind,
         "confidence": confidence,
-        "barrier": find_barrier(document, features, url),
+        "barrier": barrier,
+        "article": article,
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, url, base) if wanted else [],
         "next": next(filter(ListingPages.of, following), None),
