@@ -74,6 +74,18 @@ def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    "label", ["<div class=st>{}</div>", "<p class=zw>{}</p>", "<div class=st><b>{}</b></div>"]
+)
+def test_headings_of_sections_without_markup(label: str) -> None:
+    heads, texts = ("A longer way", "Fear for the summer"), (PROSE[6], f"Later, {PROSE[6]}")
+    pairs = list(zip(heads, texts, strict=True))
+    middle = "".join(f"{label.format(head)}<p>{text}</p>" for head, text in pairs)
+    assert body(middle) == [*PROSE[:4], *pairs[0], *pairs[1], *PROSE[4:6]]
+    middle = "".join(f"<img src=/a><div>Photo: {head}</div><p>{text}</p>" for head, text in pairs)
+    assert body(middle) == [*PROSE[:4], *texts, *PROSE[4:6]]
+
+
+@pytest.mark.parametrize(
     ("end", "texts"),
     [
         (f"<div class=more><p>{PROSE[6]}</p></div>", [PROSE[6]]),
@@ -100,6 +112,8 @@ def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
          ["Her last message on X, an hour before the vote, had two words."]),
         ("<section><h2>Preparation</h2><ol><li><p>Beat the eggs.</p></li><li><p>Fold in flour.</p></li></ol></section>",
          ["Preparation", "Beat the eggs.", "Fold in flour."]),
+        ("<div><h3>Steps</h3>" + "".join(f"<div class=s><p>Turn valve {n} to the left.</p></div>" for n in range(3)) + "</div>",
+         ["Steps", *(f"Turn valve {n} to the left." for n in range(3))]),
         ("<section><h3>By the same author</h3>" + "".join(
             f"<article><h4><a href=/n/{n}>Crane number {n} sold</a></h4><p>2 April 2026 — {PROSE[n][:90]}.</p></article>"
             for n in range(3)) + "</section>", []),
