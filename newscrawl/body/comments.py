@@ -2,8 +2,9 @@
 
 Phase 2 of NCE finds comments with similar words, which most comments do not have. Here a region is
 comments for one of three reasons. Its ``class`` or ``id`` contains a word such as "comment". Or it is a
-list of records with author, date and text that have a "Reply" button or a heading such as "Comments".
-Or it follows such a heading, and dates or buttons divide it. No rule names comment software.
+list of records with author, date and text that have a "Reply" button, a heading such as "Comments",
+or all the same button. Or it follows such a heading, and dates or buttons divide it. No rule names
+comment software.
 """
 
 from __future__ import annotations
@@ -104,6 +105,9 @@ _MAX_TEXTS_AFTER_HEADING = 6  # before the first record
 _MAX_HEADINGS = 20
 """Number of headings that are tried, since pages can repeat them."""
 
+_MAX_RECORDS_SHARE = 1 / 3
+"""Share of the page's prose above which records without a heading may be the article."""
+
 
 def comment_rows(document: Document) -> list[range]:
     """Return the rows of readers' comments with their headings and forms, in document order."""
@@ -202,8 +206,8 @@ def _record_regions(
 
     The first record is at the row *start* or later: parts of the article can be records, too.
     """
-    if not (texts.replies or texts.headings):  # the common case
-        return
+    if not (texts.replies or texts.headings or _may_have_records(document, start)):
+        return  # the common case
     for rows in _record_lists(document, texts, 0, len(document), first_reply=start):
         records = range(rows[0], document.end[rows[-1]])
         overlaps = any(it.start < records.stop and records.start < it.stop for it in known)
@@ -216,21 +220,40 @@ def _record_regions(
             yield region
 
 
+def _may_have_records(document: Document, start: int) -> bool:
+    """Return whether three texts without links are long enough for comments, at *start* or later."""
+    chars, links = document.chars_before, document.link_chars_before
+    long = (
+        row
+        for row in rows_between(document.text_rows, start, len(document))
+        if chars[row + 1] - chars[row] >= _MIN_COMMENT and links[row] == links[row + 1]
+    )
+    return len(list(islice(long, 3))) == 3
+
+
 def _are_comments(
     document: Document, texts: _ShortTexts, rows: Sequence[int], *, has_heading: bool
 ) -> bool:
     """Return whether the records at *rows* are comments.
 
-    They have reply buttons, or a heading and authors or buttons.
+    They have reply buttons, or a heading and authors or buttons. Others have authors and buttons,
+    and are not most of the page's prose, which may be products, questions or steps.
     """
     stop = document.end[rows[-1]]
+    own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
+    may_be_alone = len(rows) > 2 and own <= _MAX_RECORDS_SHARE * page
     may_have_replies = bool(rows_between(texts.replies, rows[0], stop))
-    if not (may_have_replies or has_heading) or "h1" in document.tag[rows[0] : stop]:
+    if not (may_have_replies or has_heading or may_be_alone):  # the common case
         return False
-    records = _records(document, texts, rows)
+    if "h1" in document.tag[rows[0] : stop]:
+        return False
+    needs_authors = not (may_have_replies or has_heading)
+    records = _records(document, texts, rows, _min_authors(rows) if needs_authors else 0)
     if may_have_replies and sum(it.has_reply for it in records) >= _min_records(rows):
         return True
-    return has_heading and (_have_authors(records, rows) or _have_buttons(document, records, rows))
+    if has_heading:
+        return _have_authors(records, rows) or _have_buttons(document, records, rows)
+    return may_be_alone and _have_authors(records, rows) and _have_buttons(document, records, rows)
 
 
 def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iterator[range]:
@@ -391,14 +414,23 @@ def _min_records(rows: Sequence[int]) -> float:
     return max(2, _MIN_RECORD_SHARE * len(rows))
 
 
-def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> list[_Record]:
-    """Return the records of the list *rows*; none if too few are records."""
+def _min_authors(rows: Sequence[int]) -> float:
+    """Return the number of different authors that the list *rows* must have."""
+    return max(2, len(rows) / 2)
+
+
+def _records(
+    document: Document, texts: _ShortTexts, rows: Sequence[int], min_authors: float = 0
+) -> list[_Record]:
+    """Return the records of the list *rows*; none if too few are records or have authors."""
     records: list[_Record] = []
+    authors: set[str] = set()
     needed = _min_records(rows)
     for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         if record := _record(document, texts, row):
             records.append(record)
-        if len(records) + left < needed:
+            authors.add(record.author)
+        if len(records) + left < needed or len(authors) + left < min_authors:
             return []
     return records
 
@@ -406,7 +438,7 @@ def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> lis
 def _have_authors(records: Sequence[_Record], rows: Sequence[int]) -> bool:
     """Return whether many *records* of the list *rows* have different authors."""
     authors = {record.author for record in records if record.author}
-    return len(authors) >= max(2, len(rows) / 2)
+    return len(authors) >= _min_authors(rows)
 
 
 def _have_buttons(document: Document, records: Sequence[_Record], rows: Sequence[int]) -> bool:

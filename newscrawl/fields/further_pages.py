@@ -8,6 +8,7 @@ a word, close to the text of the story.
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
@@ -41,6 +42,9 @@ _NUMBERED_PATH: Final = lazy_regex(
 )
 _NAME_END: Final = lazy_regex(
     r"(?:(?:[-_,.][a-z]{0,8}[-_=]?)?\d{1,2})?(?:\.\w{2,5})?$", re.IGNORECASE
+)
+_OPTION: Final = lazy_regex(
+    rb"<(?:option|OPTION)\b[^<>]{0,300}?\s(?:value|VALUE)=[\"']?([^\"'<>\s]{1,500})"
 )
 _MIN_STEM: Final = 4
 _ABSOLUTE: Final = ("/", "#", "https:", "http:")
@@ -137,7 +141,7 @@ def _stem(url: str) -> str:
 def _links(
     document: Document, roots: Sequence[int], stem: str
 ) -> Iterator[tuple[str, str, bool | None]]:
-    """Yield address and text of links, and whether they are named as the next page.
+    """Yield address and text of links and options, and whether they are named as the next page.
 
     None: the head of the page says so. Links with a path that lacks *stem* are left out.
     """
@@ -168,6 +172,16 @@ def _links(
         is_named = row in named or any(map(_NEXT_NAME.search, names))
         if is_named or 0 < len(label) <= _MAX_LABEL:
             yield href.strip(), label, is_named
+    if rows_between(document.rows_of("option"), start, stop + 2):
+        yield from _options(document, stem)
+
+
+def _options(document: Document, stem: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the addresses of a menu, and the last number of each as its text, which is not kept."""
+    for value in _OPTION.findall(document.source):
+        address = unescape(value.decode(errors="replace"))
+        if not address.isalnum() and (stem in address or not _ELSEWHERE.match(address)):
+            yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
 
 
 def _splits(url: str) -> dict[Address, int | None]:

@@ -46,6 +46,7 @@ def page(
         (f"{STORY}/3", "", "<a href='2'>2</a> 3 <a href='4'>التالي</a>", f"{STORY}/4"),
         (STORY, "<base href='/news/x/'>", "<a href='../a-long-story?s=2'>Suite &gt;</a>", f"{STORY}?s=2"),
         (STORY, "", "<p class=next><a href='?seite=2'>Teil 2</a></p>", f"{STORY}?seite=2"),
+        (STORY, "", "<select><option value='?s=1'>1<option value='?s=2'>2. The masons</select>", f"{STORY}?s=2"),
         (STORY, "", "<a href='?s=2'><img src=/n.gif alt='Next page'></a>", f"{STORY}?s=2"),
         (f"{STORY}/index.html", "", "<a href='index2.html'>2</a>", f"{STORY}/index2.html"),
         (f"{STORY}/index2.html", "", "2 <a href='index3.html'>3</a>", f"{STORY}/index3.html"),
@@ -75,7 +76,8 @@ def test_finds_further_pages(url: str, head: str, pager: str, following: str):
         (STORY, "<a href='?page=all'>Print</a>"),
         (STORY, "<a href='/news/?page=2'>2</a> <a href='/news/2'>»</a>"),
         (f"{HOST}/news/2026/11/24", "<a href='/news/2026/11/25'>next day</a>" * 0),
-        (STORY, "<a href='?page=7'>7</a>"),
+        (STORY, "<a href='?page=7'>7</a> <select><option value='?sort=2'>2</select>"),
+        (f"{STORY}/", "<select><option value=1>One<option value=2>Two</select>"),
     ],
 )
 def test_follows_no_other_links(url: str, pager: str):

@@ -7,6 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from dateutil import tz
+
 from newscrawl.fields.dates.calendars import VisibleDate, make_day
 from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.patterns import lazy_regex
@@ -25,7 +27,9 @@ TOLERANCE = timedelta(days=2)
 MAX_LENGTH = 100
 """Maximum length of a date."""
 
+_MIDNIGHT = lazy_regex(r"(?<=[T ])24(?=:00(?::00)?(?![:.\d]))")  # ISO 8601, the end of a day
 _COMPACT = lazy_regex(r"((?:19|20)\d\d) ?(\d\d) ?(\d\d) ?(\d\d:?\d\d(?::?\d\d)?)?", re.ASCII)
+_ZONE_ID = lazy_regex(r"\[?([A-Z][a-z]{2,9}/[A-Z][\w/+-]{2,30})\]?$")  # "Europe/Paris"
 _EPOCH = lazy_regex(r"\d{10}(?:\d{3})?")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _URL_DAY = lazy_regex(
@@ -114,11 +118,24 @@ def _parse(
         return datetime.fromtimestamp(int(text[:10]), UTC)
     if parts := _COMPACT.fullmatch(text):
         text = f"{parts[1]}-{parts[2]}-{parts[3]} {parts[4] or ''}".rstrip()
-    is_day = len(text) <= len("2026-11-20")
+    extra = timedelta(days=1 if "24:00" in text and _MIDNIGHT.search(text) else 0)
+    text = _MIDNIGHT.sub("00", text) if extra else text
+    zone = _ZONE_ID.search(text) if "/" in text else None
+    text = text[: zone.start()].rstrip() if zone else text
+    value: Day | datetime | None
     try:
-        return date.fromisoformat(text) if is_day else datetime.fromisoformat(text.upper())
+        value = _from_iso_format(text)
     except ValueError:
         match read_dates(text, language=language, now=now):
             case [VisibleDate(kind="absolute", has_year=True) as found]:
-                return found.value if guesses_order or not found.ambiguous else None
-    return None
+                value = found.value if guesses_order or not found.ambiguous else None
+            case _:
+                value = None
+    if isinstance(value, datetime) and value.tzinfo is None and zone:
+        value = value.replace(tzinfo=tz.gettz(zone[1]))
+    return None if value is None else value + extra
+
+
+def _from_iso_format(text: str) -> Day | datetime:
+    is_day = len(text) <= len("2026-11-20")
+    return date.fromisoformat(text) if is_day else datetime.fromisoformat(text.upper())
