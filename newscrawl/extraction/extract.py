@@ -308,16 +308,19 @@ def _kind(
 def _has_declared_story(article: Article, document: Document, metadata: Metadata) -> bool:
     """Return whether the page declares an article and has a story whose long body and date are certain.
 
-    A page whose data contain the body may show nothing else; ``og:type`` is enough there.
+    It has a headline in JSON-LD, or the type and a date of publication in ``meta`` elements, which
+    imprints seldom have. A page whose data contain the body may show nothing else.
     """
     body, date = map(article.evidence.get, ("body", "date"))
-    is_certain = len(article.body) >= _MIN_STORY and all(
-        it is not None and it.confidence >= _MIN_STORY_CONFIDENCE for it in (body, date)
-    )
-    if is_certain and any(title.source == "json-ld" for title in metadata.titles):
+    if body is not None and body.source == "page-data" and declared_type(document) > 0:
         return True
-    is_stated = body is not None and body.source == "page-data"
-    return (is_certain or is_stated) and declared_type(document) > 0
+    if body is None or date is None or len(article.body) < _MIN_STORY:
+        return False
+    is_certain = min(body.confidence, date.confidence) >= _MIN_STORY_CONFIDENCE
+    return is_certain and (
+        any(title.source == "json-ld" for title in metadata.titles)
+        or (date.source.startswith("meta:") and declared_type(document) > 0)
+    )
 
 
 def _findings(article: Article, result: MethodResult) -> ExtractedFields:
