@@ -273,7 +273,13 @@ class _BlockFlow(Flow):
             piece = Text(EMBED_TEXT, Marks(link=source))
         if piece is not None and self._images < _MAX_IMAGES:
             self._images += 1
-            self._add(piece, context.containers, "p" if context.tag == "pre" else context.tag)
+            if context.tag != "pre":
+                self._add(piece, context.containers, context.tag)
+                return
+            # Before the preformatted text, which stays in one piece.
+            if self._open_block is not None and self._open_block.tag != "pre":
+                self._end_block()
+            self._blocks.append(BodyBlock(context.containers, "p", [[piece]]))
 
     def _context(self, row: int) -> _Context:
         """Return the structure of the text in the element *row*."""

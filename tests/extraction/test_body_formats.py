@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree, html
 
@@ -140,6 +140,7 @@ _MARKUP = st.lists(
 
 
 @given(_MARKUP)
+@example(["<pre>", "1", "<img src=/i.png onerror=x()>", "1"])
 def test_formats_have_the_words_of_the_text(pieces: list[str]):
     page = "".join(pieces)
     markdown, markup = formatted(page)
