@@ -347,7 +347,7 @@ def _crawl(folder: Path, pages: int, sinks: str, returncode: int) -> str:
     paths = (f"newscrawl.crawl.{extensions[0]}", f"newscrawl.sinks.{extensions[1]}")
     settings = {"NEWSCRAWL_SINKS": sinks, "EXTENSIONS": json.dumps(dict.fromkeys(paths, 500))}
     run = Run(folder, pages, **settings)
-    _, log = run.communicate(timeout=200)
+    log = run.output()
     assert run.returncode == returncode, log
     assert "Traceback" not in log
     assert PASSWORD not in log
