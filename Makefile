@@ -19,7 +19,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not pythons" $(ARGS)
 
-# The rest: crawls, builds, worker processes, and with EXTRAS Spark: a quarter of an hour.
+# The rest: crawls, builds, worker processes, and with EXTRAS Spark: fifteen to twenty-five minutes.
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder -m "slow and not pythons and not corpus" $(ARGS)
 
