@@ -3,7 +3,7 @@
 
 from libc.string cimport memchr
 
-from newscrawl.document._html_tokens cimport Place, ends_name, is_letter, is_space, same
+from newscrawl.document._html_tokens cimport Place, ends_name, is_letter, is_space, name_hash, same
 from newscrawl.document._references cimport decode_text
 
 from newscrawl.document import guard, html_tables, rows
@@ -110,9 +110,7 @@ cdef dict all_attributes(Attributes* found):
 cdef str lower_name(Attribute* attribute):
     cdef Place name = attribute.name
     cdef Py_ssize_t size = attribute.name_size
-    cdef unsigned int slot = (
-        size * 31 + (name[0] | 0x20) * 7 + (name[size - 1] | 0x20) * 17 + (name[size >> 1] | 0x20) * 3
-    ) % CACHED_NAMES
+    cdef unsigned int slot = name_hash(name, size) % CACHED_NAMES
     cdef bytes lower
     cdef object cached = CACHED[slot]
     if cached is not None:

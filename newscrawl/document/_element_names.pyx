@@ -4,7 +4,7 @@
 from cpython.object cimport PyObject
 from libc.string cimport memset
 
-from newscrawl.document._html_tokens cimport Place, same
+from newscrawl.document._html_tokens cimport Place, name_hash, same
 
 from newscrawl.document import html_tables, rows
 
@@ -70,9 +70,7 @@ cdef class ElementNames:
         self.known = {}
 
     cdef Name name_of(self, Place name, Py_ssize_t size):
-        cdef unsigned int slot = (
-            size * 31 + (name[0] | 0x20) * 7 + (name[size - 1] | 0x20) * 17 + (name[size >> 1] | 0x20) * 3
-        ) % CACHED_NAMES
+        cdef unsigned int slot = name_hash(name, size) % CACHED_NAMES
         cdef PyObject* cached = self.cached[slot]
         cdef bytes lower
         if cached is not NULL:
