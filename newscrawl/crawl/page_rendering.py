@@ -29,7 +29,7 @@ from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, CDPSession, Route
+    from playwright.async_api import Browser, BrowserContext, CDPSession, Route
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -43,6 +43,8 @@ MIN_TABS: Final = 2
 """Pages that are rendered at once, or the number of workers: each tab uses a CPU."""
 MAX_REQUESTS: Final = 100
 """Requests of a page."""
+MAX_REFUSED: Final = 300
+"""Further requests, such as images, before the page's scripts end: each takes time of all tabs."""
 MAX_SIZE: Final = 20 * 2**20
 """Size of the responses to a page in bytes, and of the rendered page in characters."""
 MAX_ELEMENTS: Final = 100_000
@@ -153,14 +155,15 @@ class PageRenderer(Component):
             service_workers="block",
             user_agent=self._crawler.settings["USER_AGENT"],
         )
-        visit = _Visit(self._crawler, page, self._scripts)
+        visit = _Visit(self._crawler, page, self._scripts, context)
         try:
             tab = await context.new_page()
+            visit.session = await context.new_cdp_session(tab)
             context.on("page", lambda popup: popup.close())
             await context.route("**/*", visit.answer)
             await context.route_web_socket("**/*", lambda socket: socket.close())
             await tab.goto(page.url, wait_until="commit", timeout=1000 * self._timeout)
-            return await visit.read(await context.new_cdp_session(tab), self._timeout)
+            return await visit.read(self._timeout)
         finally:
             for task in visit.active:
                 task.cancel()
@@ -179,19 +182,23 @@ class _Visit:
     crawler: Crawler
     page: PageItem
     scripts: SizedCache[Response]
+    context: BrowserContext
+    session: CDPSession = field(init=False)
     is_shown: bool = False
+    is_stopped: bool = False
     requests: int = 0
+    refused: int = 0
     #: bytes of all responses
     size: int = 0
     #: requests in flight
     active: set[asyncio.Task[Response]] = field(default_factory=set)
 
-    async def read(self, session: CDPSession, seconds: float) -> str:
+    async def read(self, seconds: float) -> str:
         """Return the page when it is complete, or after *seconds*."""
 
         async def send(method: str, **options: Any) -> Any:
             async with asyncio.timeout(_MAX_BLOCKED):
-                return await session.send(method, options)
+                return await self.session.send(method, options)
 
         async def evaluate(expression: str) -> Any:
             # In a world of its own, where the page has replaced no function.
@@ -220,7 +227,7 @@ class _Visit:
             if not route.request.is_navigation_request():
                 response = await self._download(route)
                 if response is None:
-                    await route.abort()
+                    await self._refuse(route)
                     return
                 headers = {
                     str(name).lower(): str(value)
@@ -234,6 +241,17 @@ class _Visit:
                 self.is_shown = True
                 kind = f"text/html; charset={self.page.encoding or ''}"
                 await route.fulfill(content_type=kind, body=self.page.html)
+
+    async def _refuse(self, route: Route) -> None:
+        await route.abort()
+        is_over = self.requests >= MAX_REQUESTS or self.size >= MAX_SIZE
+        self.refused += MAX_REFUSED if is_over else 1
+        if self.refused >= MAX_REFUSED and not self.is_stopped:
+            self.is_stopped = True
+            if self.active:
+                await asyncio.wait(self.active)
+            await self.session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+            await self.context.unroute_all()  # workers go on; they reach no network
 
     async def _download(self, route: Route) -> Response | None:
         """Return the response to a request of the page, None if it is refused or fails."""

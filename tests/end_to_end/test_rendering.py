@@ -120,7 +120,7 @@ HOSTILE = {
     "foreign": """
       fetch('OTHER/secret').then(answer => answer.text()).then(found => document.body.append(found));""",
     "robots": "fetch('/private/x.json').catch(() => {}); new Worker('/private/worker.js');",
-    "requests": "setInterval(() => fetch('/poll?' + Math.random()).catch(() => {}), 5);",
+    "requests": "setInterval(() => fetch('/poll?' + Math.random()).catch(() => {}), 20);",
 }
 ENDLESS = (
     "while (true) {}",
