@@ -66,6 +66,26 @@ def repository() -> Path:
     return REPOSITORY
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _fork_servers() -> Iterator[None]:
+    """Keep the fork servers of workers for later tests: each start takes more than a second."""
+    from newscrawl.archives import unit_extraction
+    from newscrawl.workers import fork_server, process
+
+    preloads = (process.PRELOAD, unit_extraction._PRELOAD)
+    kept = [fork_server.ForkServer.shared(preload) for preload in preloads]
+    yield
+    kept.clear()
+
+
+@pytest.fixture
+def own_fork_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the test a fork server of its own, which ends with its last worker."""
+    preload = ("newscrawl.workers.child",)
+    monkeypatch.setattr("newscrawl.workers.process.PRELOAD", preload)
+    monkeypatch.setattr("newscrawl.archives.unit_extraction._PRELOAD", preload)
+
+
 @pytest.fixture(autouse=True)
 def _project_settings() -> Iterator[None]:
     """Undo what ``get_project_settings()`` does to the environment of later commands."""

@@ -53,6 +53,7 @@ def archives(tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
+@pytest.mark.usefixtures("own_fork_server")
 def test_units_of_a_job_share_a_process(archives: list[str], tmp_path: Path, launched: list[Any]):
     before = psutil.Process().children()
     summary = Job(str(tmp_path / "out")).run(archives, map)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -31,6 +29,7 @@ from newscrawl.samples.server import write_sites_file
 from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import Limits
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,14 +52,10 @@ def crawled(folder: Path) -> Articles:
     options += ["-O", str(feed), "-a", f"sites={folder}/sites.txt"]
     with SampleSites() as sites:
         write_sites_file(folder / "sites.txt", sites)
-        subprocess.run(
-            [sys.executable, "-m", "scrapy", "crawl", "sitelist", *options],
-            cwd=REPOSITORY,
-            env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
-            check=True,
-            capture_output=True,
-            timeout=200,
-        )
+        command = ["crawl", "sitelist", *options]
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
+        run = ForkedScrapy(command, REPOSITORY, environment, folder / "crawl.log")
+        assert run.wait(200) == 0, run.log.read_text()
         requested = sorted(request.target for request in sites.requests)
     (archive,) = (folder / "warc").iterdir()
     kept = [record for record in read_records(archive) if isinstance(record, ArchiveRecord)]

@@ -24,6 +24,7 @@ from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.samples import SampleSites
 from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,19 +251,11 @@ def test_next_crawl_recovers_archive(tmp_path: Path):
             "STATS_FILE": tmp_path / "stats.json",
         }
         words = [word for name, value in options.items() for word in ("-s", f"{name}={value}")]
-        command = [
-            *(sys.executable, "-m", "scrapy", "crawl", "sitelist"),
-            *("-a", f"sites={tmp_path}/sites.txt", *words),
-        ]
+        command = ["crawl", "sitelist", "-a", f"sites={tmp_path}/sites.txt", *words]
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
 
-        def start() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(
-                command,
-                cwd=REPOSITORY,
-                env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+        def start() -> ForkedScrapy:
+            return ForkedScrapy(command, REPOSITORY, environment, tmp_path / "crawl.log")
 
         process = start()
         while sum(path.stat().st_size for path in tmp_path.glob("warc/*")) < 20_000:

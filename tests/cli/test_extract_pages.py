@@ -18,6 +18,7 @@ import newscrawl.samples
 from newscrawl.items import Article
 from newscrawl.samples import expected_pages
 from tests.extraction.test_extraction import PAGE, TITLE, URL
+from tests.helpers.forked_scrapy import run_command
 
 SAMPLE_PAGE = (
     Path(newscrawl.samples.__file__).parent
@@ -30,14 +31,7 @@ def newscrawl(
     folder: Path, *arguments: str, data: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command in *folder* with *data* on standard input."""
-    return subprocess.run(
-        [sys.executable, "-c", CODE, *arguments],
-        cwd=folder,
-        input=data,
-        capture_output=True,
-        check=False,
-        timeout=280,
-    )
+    return run_command("newscrawl", folder, *arguments, data=data)
 
 
 def rows(output: bytes) -> list[dict[str, Any]]:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -11,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from tests.extraction.test_extraction import PAGE, PARAGRAPHS, TITLE, URL
+from tests.helpers.forked_scrapy import run_command
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -43,13 +43,7 @@ def site(tmp_path: Path) -> Iterator[str]:
 
 def scrapy_extract(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
     """Run the command in *folder*, which is outside of any project."""
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "extract", *args],
-        cwd=folder,
-        capture_output=True,
-        check=False,
-        timeout=200,
-    )
+    return run_command("scrapy", folder, "extract", *args)
 
 
 def test_prints_json(tmp_path: Path):

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import closing
@@ -23,7 +21,7 @@ from newscrawl.items import Article
 from newscrawl.samples import SampleSites
 from newscrawl.samples.expected import check_outcome
 from newscrawl.samples.server import write_sites_file
-from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +30,7 @@ CHECKPOINT = 0.1
 """``NEWSCRAWL_CHECKPOINT``, seconds."""
 
 
-def start(folder: Path, sites: SampleSites) -> subprocess.Popen[bytes]:
+def start(folder: Path, sites: SampleSites) -> ForkedScrapy:
     """Start or resume a crawl of *sites* with its files in *folder*."""
     write_sites_file(folder / "sites.txt", sites)
     settings = {
@@ -43,27 +41,9 @@ def start(folder: Path, sites: SampleSites) -> subprocess.Popen[bytes]:
         "NEWSCRAWL_CSS_STORE": folder / "sheets",
     }
     options = [word for item in settings.items() for word in ("-s", "{}={}".format(*item))]
-    with (folder / "log.txt").open("wb") as log:
-        return subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "scrapy",
-                "crawl",
-                "sitelist",
-                "-a",
-                "sites=sites.txt",
-                *options,
-            ],
-            cwd=folder,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(REPOSITORY),
-                "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo",
-            },
-            stdout=log,
-            stderr=log,
-        )
+    words = ["crawl", "sitelist", "-a", "sites=sites.txt", *options]
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
+    return ForkedScrapy(words, folder, environment, folder / "log.txt")
 
 
 def kill_at(requests: int, folder: Path, sites: SampleSites) -> bool:

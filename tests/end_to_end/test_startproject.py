@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyarrow import parquet
 
+from tests.helpers import forked_scrapy
 from tests.servers import pages
 from tests.servers.page_server import serve_pages
 
@@ -41,14 +40,7 @@ class PaperSpider(scrapy.Spider):
 
 def scrapy(*arguments: str, cwd: Path) -> str:
     """Return the output of a scrapy command, which must succeed."""
-    run = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    run = forked_scrapy.scrapy(cwd, *arguments)
     assert run.returncode == 0, run.stderr
     return run.stdout + run.stderr
 

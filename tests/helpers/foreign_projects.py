@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from tests.conftest import REPOSITORY, skip_missing
+from tests.conftest import skip_missing
 from tests.helpers.crawls import Crawl, FileStatsCollector, ReactorMeter
+from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,19 +50,11 @@ def run_project(folder: Path, command: list[str], **settings: object) -> Crawl:
     feed.unlink(missing_ok=True)
     settings = {**_SETTINGS, "STATS_FILE": str(stats), **settings}
     words = [word for name, value in settings.items() for word in ("-s", f"{name}={_text(value)}")]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *command, "-o", str(feed), *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=240,
-    )
+    log = folder / "crawl.log"
+    status = ForkedScrapy([*command, "-o", str(feed), *words], folder, os.environ, log).wait(240)
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []
     recorded = json.loads(stats.read_text()) if stats.exists() else {}
-    return Crawl(done.returncode, done.stdout, items, recorded)
+    return Crawl(status, log.read_text(encoding="utf-8"), items, recorded)
 
 
 def require_package(name: str, extra: str = "dev") -> None:

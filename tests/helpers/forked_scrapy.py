@@ -1,38 +1,39 @@
-"""``scrapy`` commands in processes that are forked from one that has imported Scrapy and newscrawl.
+"""Commands in processes that are forked from one that has imported Scrapy and newscrawl.
 
-Imports take as much time as a small crawl.
+Imports take as much time as a small crawl. So do those of its workers, which are forked as well.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import socket
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from newscrawl.workers import child, fork_server
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from multiprocessing.context import ForkServerProcess
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
-        "newscrawl.commands",
-        "newscrawl.crawl.network.download_handler",
-        "newscrawl.exporters.feed_files",
-        "newscrawl.exporters.text_feeds",
-        "newscrawl.extraction.extract",
-        "newscrawl.pipelines.near_duplicates",
-        "newscrawl.pipelines.news_extract",
-        "newscrawl.spiders.sitelist",
-        "scrapy.commands.crawl",
+        "newscrawl.addon",
+        "newscrawl.cli.crawl_commands",
+        "newscrawl.cli.extract_pages",
+        "newscrawl.cli.main",
+        "scrapy.cmdline",
+        "scrapy.logformatter",
         "tests.helpers.crawls",
+        "tests.helpers.loaded_commands",
     ]
 )
 
@@ -40,7 +41,8 @@ _CONTEXT.set_forkserver_preload(
 class ForkedScrapy:
     """A ``scrapy`` command in a session of its own, with the interface of ``subprocess.Popen``.
 
-    Standard error is written to *log*, and standard output as well without a file *output*.
+    *program* may be ``newscrawl`` instead. Standard error is written to *log*, and standard output
+    as well without a file *output*; standard input is the file *data*.
     """
 
     def __init__(
@@ -50,12 +52,20 @@ class ForkedScrapy:
         environment: Mapping[str, str],
         log: Path,
         output: Path | None = None,
+        *,
+        program: str = "scrapy",
+        data: Path | None = None,
     ) -> None:
-        given = (list(arguments), str(folder), dict(environment), str(log), str(output or ""))
+        words, files = (
+            [program, *arguments],
+            [str(data or os.devnull), str(output or log), str(log)],
+        )
         log.unlink(missing_ok=True)
+        given = (words, str(folder), dict(environment), files)
         self._process: ForkServerProcess = _CONTEXT.Process(target=_run, args=given, daemon=True)
         self._process.start()
-        self._arguments = given[0]
+        self._arguments = words
+        self.log = log
         self.pid: int = self._process.pid  # type: ignore[assignment]
 
     @property
@@ -87,29 +97,112 @@ class ForkedScrapy:
 
 def scrapy(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     """Run a ``scrapy`` command in *folder*; return its exit code and output."""
+    return _in_text(run_command("scrapy", folder, *arguments))
+
+
+def newscrawl(folder: Path, *arguments: object, data: str = "") -> subprocess.CompletedProcess[str]:
+    """Run ``newscrawl`` in *folder* with *data* as standard input."""
+    return _in_text(run_command("newscrawl", folder, *arguments, data=data.encode()))
+
+
+def _in_text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[str]:
+    texts = done.stdout.decode(), done.stderr.decode()
+    return subprocess.CompletedProcess(done.args, done.returncode, *texts)
+
+
+def run_command(
+    program: str, folder: Path, *arguments: object, data: bytes = b""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run ``scrapy`` or ``newscrawl`` in *folder* with *data* as standard input."""
     words = list(map(str, arguments))
     with TemporaryDirectory() as outputs:
-        output, log = Path(outputs, "output"), Path(outputs, "log")
-        status = ForkedScrapy(words, folder, os.environ, log, output).wait()
-        texts = (output.read_text(encoding="utf-8"), log.read_text(encoding="utf-8"))
-        return subprocess.CompletedProcess(words, status, *texts)
+        given, output, log = (Path(outputs, name) for name in ("input", "output", "log"))
+        given.write_bytes(data)
+        process = ForkedScrapy(words, folder, os.environ, log, output, program=program, data=given)
+        status = process.wait(280)
+        return subprocess.CompletedProcess(words, status, output.read_bytes(), log.read_bytes())
 
 
-def _run(
-    arguments: list[str], folder: str, environment: dict[str, str], log: str, output: str
-) -> None:
-    """Become the process of ``python -m scrapy`` in *folder*."""
+def _run(words: list[str], folder: str, environment: dict[str, str], files: list[str]) -> None:
+    """Become the process of ``python -m scrapy`` or ``newscrawl`` in *folder*."""
     assert "twisted.internet.reactor" not in sys.modules
     os.setsid()
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    for descriptor, path in ((1, output or log), (2, log)):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
+    modes = (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT | os.O_APPEND] * 2)
+    for descriptor, (path, mode) in enumerate(zip(files, modes, strict=True)):
+        os.dup2(os.open(path, mode), descriptor)
+    sys.stdin = os.fdopen(0, closefd=False)
     sys.path[:0] = [folder, str(REPOSITORY)]
-    sys.argv[:] = ["scrapy", *arguments]
+    sys.argv[:] = words
+    _fork_worker_server()
     if "PYTHONWARNINGS" in environment:
         warnings.simplefilter("default")
+    if words[0] == "newscrawl":
+        from newscrawl.cli.main import main
+
+        main()
     from scrapy.cmdline import execute
 
     execute()
+
+
+def _fork_worker_server() -> None:
+    """Fork the process that becomes the fork server of the first workers."""
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if not pid:
+        ours.close()
+        _serve_workers(theirs)
+    theirs.close()
+    server, launch = _WorkerServer(pid), fork_server.launch
+
+    def launch_forked(
+        preload: Iterable[str], *arguments: str, requests: socket.socket | None = None
+    ) -> Any:
+        if requests is None or server.is_used:
+            return launch(preload, *arguments, requests=requests)
+        server.is_used = True
+        words = [*arguments, *(f"--preload={name}" for name in preload)]
+        socket.send_fds(ours, ["\0".join(words).encode()], [requests.fileno()])
+        return server
+
+    fork_server.launch = launch_forked
+
+
+def _serve_workers(connection: socket.socket) -> NoReturn:
+    os.setsid()
+    words, requests, _, _ = socket.recv_fds(connection, 1024, 1)
+    connection.close()
+    if requests:
+        os.dup2(requests[0], 0)
+        os.close(requests[0])
+        sys.argv[1:] = words.decode().split("\0")
+        child.main()
+    os._exit(0)
+
+
+class _WorkerServer:
+    """A forked process with the methods of ``subprocess.Popen``."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._code: int | None = None
+        self.is_used = False
+
+    def poll(self) -> int | None:
+        return self._wait(os.WNOHANG)
+
+    def wait(self) -> int | None:
+        return self._wait(0)
+
+    def kill(self) -> None:
+        if self.poll() is None:
+            os.kill(self._pid, signal.SIGKILL)
+
+    def _wait(self, options: int) -> int | None:
+        if self._code is None:
+            pid, status = os.waitpid(self._pid, options)
+            self._code = os.waitstatus_to_exitcode(status) if pid else None
+        return self._code

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +9,17 @@ import pytest
 
 from newscrawl.samples import SampleSites
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import newscrawl
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
 PAGE = Path(__file__).parents[1] / "pages/comments/pages/wordpress-classic.en.html"
 
 
-def run_inspect(*args: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    code = "from newscrawl.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "inspect", *map(str, args)]
-    return subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=200, **options
-    )
+def run_inspect(*args: object, data: str = "") -> subprocess.CompletedProcess[str]:
+    return newscrawl(REPOSITORY, "inspect", *args, data=data)
 
 
 @pytest.fixture
@@ -38,7 +34,7 @@ def test_file_and_standard_input(tmp_path: Path):
     for number, source in enumerate((str(PAGE), "-")):
         output = tmp_path / f"{number}.html"
         text = PAGE.read_text(encoding="utf-8")
-        done = run_inspect(source, "-o", output, "--url", "https://a.example/b", input=text)
+        done = run_inspect(source, "-o", output, "--url", "https://a.example/b", data=text)
         assert (done.returncode, done.stderr) == (0, f"Wrote {output}\n")
         written.append(output.read_text(encoding="utf-8"))
     assert written[0] == written[1]
@@ -87,7 +83,7 @@ def test_url(tmp_path: Path, site: str):
 def test_errors_take_one_line(tmp_path: Path, args: tuple[Any, ...], code: int, message: str):
     """Wrong usage ends with 2, other failures with 1, with one line and without a file."""
     done = run_inspect(
-        *(str(arg).replace("{tmp}", str(tmp_path)) for arg in args), input="\x00\x01\x02PNG" * 9
+        *(str(arg).replace("{tmp}", str(tmp_path)) for arg in args), data="\x00\x01\x02PNG" * 9
     )
     assert done.returncode == code, done.stderr
     assert message in done.stderr

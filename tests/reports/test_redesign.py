@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,11 +16,13 @@ import pytest
 from newscrawl.reports.crawl_records import read_crawls
 from newscrawl.reports.drift import find_alarms
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import newscrawl
 from tests.helpers.scheduled_crawls import crawl_hours
 from tests.servers import pages
 from tests.servers.newsroom import Newsroom, NewsServer, Story
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
@@ -146,11 +146,7 @@ def webhook() -> Iterator[Webhook]:
 
 
 def run_report(*args: object) -> subprocess.CompletedProcess[str]:
-    code = "from newscrawl.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "report", *map(str, args)]
-    return subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=200
-    )
+    return newscrawl(REPOSITORY, "report", *args)
 
 
 def copied(state: Path, folder: Path) -> Path:

@@ -39,6 +39,7 @@ def server_of(pid: int) -> psutil.Process:
     return found
 
 
+@pytest.mark.usefixtures("own_fork_server")
 def test_workers_are_copies_of_one_server(worker: WorkerProcess):
     other = WorkerProcess(Limits(deadline=60.0, memory=300, tasks=0))
     pids = [int(call(each, "measure")[1]) for each in (worker, other)]

@@ -224,6 +224,7 @@ def test_cancelled_call_leaves_the_task_before_it() -> None:
     assert after["length"] == 1
 
 
+@pytest.mark.usefixtures("own_fork_server")
 def test_close_ends_all_processes() -> None:
     """Also a process with a task that hangs."""
     before = children()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +18,7 @@ from newscrawl.crawl.frontier.shards import MAX_SHARDS, Shard, shard_path
 from newscrawl.crawl.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +128,7 @@ def urls() -> Iterator[list[str]]:
         yield list(sites.urls.values())
 
 
-def start(folder: Path, urls: list[str], shard: str) -> subprocess.Popen[str]:
+def start(folder: Path, urls: list[str], shard: str) -> ForkedScrapy:
     """Start the crawl of a shard with its files in *folder*."""
     (folder / "sites.txt").write_text("\n".join(urls))
     settings = {
@@ -144,25 +143,24 @@ def start(folder: Path, urls: list[str], shard: str) -> subprocess.Popen[str]:
         "NEWSCRAWL_WORKERS": 1,
     }
     options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "scrapy", "crawl", "sitelist"),
-            *("-a", f"sites={folder / 'sites.txt'}", "-a", f"shard={shard}", *options),
-        ],
-        cwd=REPOSITORY,
-        env={**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.base"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ["-a", f"sites={folder / 'sites.txt'}", "-a", f"shard={shard}", *options]
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.base"}
+    log = folder / f"{shard.replace('/', '-of-')}.log"
+    return ForkedScrapy(["crawl", "sitelist", *words], REPOSITORY, environment, log)
+
+
+def finish(run: ForkedScrapy) -> str:
+    """Return the log of a crawl, which must succeed."""
+    status, log = run.wait(200), run.log.read_text(encoding="utf-8")
+    assert status == 0, log
+    return log
 
 
 @pytest.mark.slow
 def test_concurrent_shards_share_no_files(tmp_path: Path, urls: list[str]):
     """Except for the folder of segments."""
     runs = [start(tmp_path, urls, f"{number}/2") for number in (1, 2)]
-    logs = [run.communicate(timeout=200)[1] for run in runs]
-    assert [run.returncode for run in runs] == [0, 0], logs
+    logs = [finish(run) for run in runs]
     assert not [log for log in logs if "Traceback" in log or "ERROR" in log], logs
     held = [int(re.search(r"Shard \d-of-2: (\d+) of", log)[1]) for log in logs]  # type: ignore[index]
     assert sum(held) == len(urls)
@@ -178,9 +176,7 @@ def test_concurrent_shards_share_no_files(tmp_path: Path, urls: list[str]):
 def test_accepts_a_shard_without_sites(tmp_path: Path, urls: list[str]):
     url = urls[0]
     empty = next(number for number in (1, 2) if not Shard(number, 2).holds(url))
-    run = start(tmp_path, [url], f"{empty}/2")
-    _, log = run.communicate(timeout=200)
-    assert run.returncode == 0, log
+    log = finish(start(tmp_path, [url], f"{empty}/2"))
     assert f"Shard {empty}-of-2: 0 of 1 sites" in log
     assert "Traceback" not in log
 
@@ -189,17 +185,12 @@ def test_accepts_a_shard_without_sites(tmp_path: Path, urls: list[str]):
 def test_doubling_the_shards_repeats_no_article(tmp_path: Path, urls: list[str]):
     """With copies of the state, as in docs/guide/scaling.md."""
     number = next(number for number in (1, 2) if Shard(number, 2).holds(urls[0]))
-    run = start(tmp_path, urls, f"{number}/2")
-    _, log = run.communicate(timeout=200)
-    assert run.returncode == 0, log
+    finish(start(tmp_path, urls, f"{number}/2"))
     before = sorted(item["url"] for item in read_segments(tmp_path / "segments"))
     assert before
     for half in (number, number + 2):
         shutil.copy(
             tmp_path / f"state-{number}-of-2.sqlite", tmp_path / f"state-{half}-of-4.sqlite"
         )
-        run = start(tmp_path, urls, f"{half}/4")
-        _, log = run.communicate(timeout=200)
-        assert run.returncode == 0, log
-        assert "Traceback" not in log
+        assert "Traceback" not in finish(start(tmp_path, urls, f"{half}/4"))
     assert sorted(item["url"] for item in read_segments(tmp_path / "segments")) == before
