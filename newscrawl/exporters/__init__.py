@@ -1,4 +1,4 @@
-"""Feeds: Parquet, spreadsheet-safe CSV, XML, and storages.
+"""Feeds: Parquet, JSON, spreadsheet-safe CSV, XML, and storages.
 
 The Parquet exporter is imported when it is used, since pyarrow is optional and large.
 """
@@ -9,7 +9,12 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from newscrawl.exporters.feed_files import FeedFileStorage, StdoutStorage
-from newscrawl.exporters.text_feeds import CleanXmlItemExporter, SafeCsvItemExporter
+from newscrawl.exporters.text_feeds import (
+    CleanXmlItemExporter,
+    JsonItemExporter,
+    JsonLinesItemExporter,
+    SafeCsvItemExporter,
+)
 
 if TYPE_CHECKING:
     from newscrawl.exporters.parquet import ARTICLE_COLUMNS, ParquetItemExporter
@@ -18,6 +23,8 @@ __all__ = [
     "ARTICLE_COLUMNS",
     "CleanXmlItemExporter",
     "FeedFileStorage",
+    "JsonItemExporter",
+    "JsonLinesItemExporter",
     "ParquetItemExporter",
     "SafeCsvItemExporter",
     "StdoutStorage",

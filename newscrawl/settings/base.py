@@ -59,6 +59,8 @@ FEED_EXPORT_ENCODING = "utf-8"
 # Also listed here, since scrapy checks the format of -o before it loads add-ons.
 FEED_EXPORTERS = {
     "csv": "newscrawl.exporters.SafeCsvItemExporter",
+    "json": "newscrawl.exporters.JsonItemExporter",
+    **dict.fromkeys(("jl", "jsonl", "jsonlines"), "newscrawl.exporters.JsonLinesItemExporter"),
     "parquet": "newscrawl.exporters.parquet_exporter",
     "xml": "newscrawl.exporters.CleanXmlItemExporter",
 }

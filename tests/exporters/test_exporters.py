@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
+from scrapy import exporters
 
-from newscrawl.exporters import ARTICLE_COLUMNS, ParquetItemExporter
+from newscrawl.exporters import (
+    ARTICLE_COLUMNS,
+    JsonItemExporter,
+    JsonLinesItemExporter,
+    ParquetItemExporter,
+)
 from newscrawl.items import Article, BodyImage, Breadcrumb, Evidence, Image
+from newscrawl.pipelines.item_filler import use_article_adapter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -163,3 +170,29 @@ def test_any_item_is_kept(items: list[dict[str, Any]]) -> None:
             *json.loads(row["_other"] or "{}")
         }
         assert {name for name, value in item.items() if value is not None} <= kept
+
+
+@pytest.mark.parametrize(
+    ("quick", "original"),
+    [
+        (JsonItemExporter, exporters.JsonItemExporter),
+        (JsonLinesItemExporter, exporters.JsonLinesItemExporter),
+    ],
+)
+@pytest.mark.parametrize(
+    "options", [{}, {"encoding": "utf-8"}, {"fields_to_export": {"title": "headline"}}]
+)
+def test_json_is_that_of_scrapy(quick: Any, original: Any, options: dict[str, Any]) -> None:
+    use_article_adapter()
+    images = [BodyImage("https://example.com/b.jpg", "Kai", "")]
+    items = [FULL, replace(FULL, images=images), Article(), {"title": "a dict", "n": 1}]
+    feeds = []
+    for exporter_class in (quick, original):
+        file = io.BytesIO()
+        exporter = exporter_class(file, **options)
+        exporter.start_exporting()
+        for item in items:
+            exporter.export_item(item)
+        exporter.finish_exporting()
+        feeds.append(file.getvalue())
+    assert feeds[0] == feeds[1]
