@@ -171,6 +171,8 @@ class Addon:
     def _enable_frontier(self, settings: BaseSettings) -> None:
         """Enable the scheduler if the project does, and with a state file for our own spiders."""
         if self._own_spider:
+            # Scrapy would parse the source of a callback again and again.
+            _set_default(settings, "WARN_ON_GENERATOR_RETURN_VALUE", value=False)
             _set_default(settings, "NEWSCRAWL_FRONTIER_ENABLED", value=True)
             if setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
                 _set_default(settings, "NEWSCRAWL_STATE", value=STATE)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import logging
+import mmap
 import os
 import re
 import signal
@@ -93,6 +94,9 @@ class Watchdog(LeaseObserver):
         """Start the heartbeat; raises ``OSError`` or ``ValueError``."""
         self._file = os.open(self._path, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600)
         try:
+            os.ftruncate(self._file, RECORD_SIZE)
+            # Written to several times per page: in memory, which the system keeps after a kill.
+            self._record = mmap.mmap(self._file, RECORD_SIZE)
             self._write(None)
             os.lseek(self._file, RECORD_SIZE, os.SEEK_SET)
             signal.signal(signal.SIGVTALRM, lambda _, frame: self._read_stack(frame))
@@ -149,7 +153,7 @@ class Watchdog(LeaseObserver):
             **{name: str(lease.meta.get(f"newscrawl_{name}") or "") for name in ("site", "role")},
         }
         text = json.dumps(request).encode()
-        os.pwrite(self._file, (text if len(text) <= RECORD_SIZE else b"null").ljust(RECORD_SIZE), 0)
+        self._record[:] = (text if len(text) <= RECORD_SIZE else b"null").ljust(RECORD_SIZE)
 
     def _watch(self) -> None:
         """Read the stack of the loop where the signal handler has to wait; runs in a thread."""
