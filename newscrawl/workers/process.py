@@ -122,8 +122,8 @@ class WorkerProcess:
         self._process: Process | None = None
         self._pipe_lock = RLock()  # to write to the process or replace it
         self._kill_lock = Lock()  # to kill the process or finish its first task
-        self._killed: Process | None = None
-        self._killed_for: Future[Answer] | None = None
+        #: True, or the future of the task that the process was killed for
+        self._killed: Future[Answer] | bool = False
         self._served = 0
         self._closed = False
         self._threads = [
@@ -168,7 +168,7 @@ class WorkerProcess:
                 not self._active or self._active[0].future is not future
             )
             if process is not None and not is_other:
-                self._killed, self._killed_for = process, future
+                self._killed = future or True
                 process.kill()
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class WorkerProcess:
         self._jobs.put("stop")
         for thread in self._threads:
             thread.join()
-        self._server = self._killed = None  # The server ends with its last worker.
+        self._server = None  # it ends with its last worker
 
     def _send_jobs(self) -> None:
         while True:
@@ -203,7 +203,7 @@ class WorkerProcess:
 
     def _has_died(self) -> bool:
         process = self._process
-        return process is not None and (process is self._killed or process.poll() is not None)
+        return process is not None and (bool(self._killed) or process.poll() is not None)
 
     def _read_answers(self) -> None:
         while (job := self._turns.get()) != "stop":
@@ -257,10 +257,11 @@ class WorkerProcess:
 
     def _start_process(self) -> Answer | None:
         try:
-            process = self._process = self._launch()
+            process = self._launch()
         except OSError as error:
             return {"reason": "crash", "message": f"the worker could not be started: {error}"}
-        self._served, self._killed_for = 0, None
+        self._served, self._killed = 0, False
+        self._process = process
         self._finalizer = weakref.finalize(self, process.kill)
         if self._closed:  # in the meantime
             process.kill()
@@ -294,7 +295,7 @@ class WorkerProcess:
         if answer is not None:
             return answer
         code = self._discard()
-        if self._killed_for not in (None, job.future):
+        if isinstance(self._killed, Future) and self._killed is not job.future:
             return None
         answer = {"reason": "crash", "message": f"the worker died (exit code {code})"}
         if code == TIMEOUT_CODE:
