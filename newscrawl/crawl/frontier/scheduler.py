@@ -125,6 +125,9 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         # With Python's 700 new objects, two pages, the search for garbage takes 7 % of the process.
         if 0 < gc.get_threshold()[0] < 5_000:
             gc.set_threshold(5_000)
+        # Modules stay: collections, with those at the end of the process, need not look at them.
+        if not gc.get_freeze_count():
+            gc.freeze()
         if await self._commit():  # now, since a stalled event loop runs no timer
             self._watchdog = start_watchdog(self._crawler, self._book, asyncio.get_running_loop())
 
