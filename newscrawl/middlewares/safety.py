@@ -6,6 +6,7 @@ import logging
 import re
 import socket
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -45,6 +46,7 @@ _NAT64 = ip_network("64:ff9b::/96")
 _COMPATIBLE = ip_network("::/96")
 
 
+@lru_cache(_MAX_CACHED)
 def written_address(host: str) -> str | None:
     """Return the IP address that *host* spells out, None for a host name.
 

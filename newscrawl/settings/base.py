@@ -22,7 +22,7 @@ DOWNLOAD_DELAY_JITTER = 0.5
 CONCURRENT_REQUESTS = 32
 # Scrapy creates this many tasks per response, and the default of 100 costs more than parsing it.
 # A page yields one item, which waits for its extraction, and requests, which do not wait.
-CONCURRENT_ITEMS = 3
+CONCURRENT_ITEMS = 2
 
 # With the default of 180 s, a dead server blocks its slot for 9 minutes, retries included.
 DOWNLOAD_TIMEOUT = 20
