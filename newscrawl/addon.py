@@ -172,7 +172,7 @@ class Addon:
         """Enable the scheduler if the project does, and with a state file for our own spiders."""
         if self._own_spider:
             # Scrapy would parse the source of a callback again and again.
-            _set_default(settings, "WARN_ON_GENERATOR_RETURN_VALUE", value=False)
+            settings.set("WARN_ON_GENERATOR_RETURN_VALUE", False, "addon")  # noqa: FBT003
             _set_default(settings, "NEWSCRAWL_FRONTIER_ENABLED", value=True)
             if setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
                 _set_default(settings, "NEWSCRAWL_STATE", value=STATE)

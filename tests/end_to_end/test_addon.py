@@ -184,7 +184,9 @@ def test_state_of_own_spiders(spider: type[Spider]) -> None:
     assert load_object(settings["SCHEDULER"]) is LeaseScheduler
     assert LeaseMiddleware in components(settings, "SPIDER_MIDDLEWARES")
     assert settings["NEWSCRAWL_STATE"] == "newscrawl/%(name)s.sqlite"
+    assert not settings.getbool("WARN_ON_GENERATOR_RETURN_VALUE")
     other = settings_with_addon()
+    assert other.getbool("WARN_ON_GENERATOR_RETURN_VALUE")
     assert load_object(other["SCHEDULER"]) is not LeaseScheduler
     assert LeaseMiddleware not in components(other, "SPIDER_MIDDLEWARES")
     assert not other["NEWSCRAWL_STATE"]
