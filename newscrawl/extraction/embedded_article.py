@@ -322,7 +322,7 @@ class _DataReader:
         paragraphs = [text for part in parts if (text := _plain(self._text(part)))]
         text = "\n\n".join(paragraphs)
         is_code = text.startswith('{"') or len(_CODE.findall(text)) > _MAX_CODE_SHARE * len(text)
-        return "" if is_code or any(map(_is_encoded, text.split())) else text
+        return "" if is_code or _is_encoded(max(text.split(), key=len, default="")) else text
 
     def _text(self, value: Any, depth: int = _MAX_DEPTH) -> str:
         """Return the text of a rich text value: a string, an object or a list of either."""
@@ -346,11 +346,9 @@ class _DataReader:
             or value.get("blockName")
             or value.get("__typename")
         )
-        if not isinstance(kind, str):
-            kind = ""
-        if _NO_TEXT.match(kind):
+        edge = _edge(kind) if isinstance(kind, str) else ""
+        if edge is None:
             return ""
-        edge = "\n" if _BLOCK.match(kind) else ""
         for key in _TEXT_KEYS:
             if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
                 return edge + text + edge
@@ -359,7 +357,7 @@ class _DataReader:
             inner = [
                 part
                 for key, part in value.items()
-                if isinstance(part, dict) and not _NO_TEXT.match(key)
+                if isinstance(part, dict) and _edge(key) is not None
             ]
             sentences = [part for it in inner for part in it.values() if _is_sentence(part)]
         return max(sentences, key=len, default="")
@@ -367,6 +365,12 @@ class _DataReader:
 
 def _is_encoded(word: str) -> bool:
     return len(word) > _MAX_WORD and word.isascii() and word.translate(_BASE64_SIGNS).isalnum()
+
+
+@lru_cache(maxsize=4096)
+def _edge(kind: str) -> str | None:
+    """Return the break around the text of an object of this *kind*, None if it has no text."""
+    return None if _NO_TEXT.match(kind) else "\n" if _BLOCK.match(kind) else ""
 
 
 @lru_cache(maxsize=4096)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import Any
 
 MAX_TOKENS = 200_000
 """Tokens that are read of a literal."""
 _MAX_DEPTH = 200
 
-_TOKEN = re.compile(
-    r"""\s*+(?:(?P<quote>["'`])|(?P<mark>[{}\[\](),:;])|(?P<comment>//[^\n]*|/\*.*?\*/)"""
-    r"""|(?P<word>[^\s{}\[\](),:;"'`]+))""",
-    re.DOTALL,
-)
-_STRINGS = {quote: re.compile(rf"(?:\\.|[^{quote}\\])*+(?={quote})", re.DOTALL) for quote in "\"'`"}
 # A quote that is not followed by the next value or the end of its container belongs to the text.
-_REPAIRED_STRING = re.compile(
-    r"""(?:\\.|[^"\\]|"(?!\s*+(?:[:)}\]]|\Z|,\s*+(?:["{\[}\]]|-?\d|(?:true|false|null)\b|[\w$]++\s*+:))))*+(?=")""",
-    re.DOTALL,
-)
+_OWN_QUOTE = r'"(?!\s*+(?:[:)}\]]|\Z|,\s*+(?:["{\[}\]]|-?\d|(?:true|false|null)\b|[\w$]++\s*+:)))'
+# By whether quotes are repaired: a comment, a string or word, a colon after it, the mark of a container.
+_TOKENS = [
+    re.compile(
+        rf"""[\s,:;]*+(?://[^\n]*+|/\*.*?\*/|("[^"\\]*+(?:(?:\\.{own_quote})[^"\\]*+)*+(?:"|\\?\Z)"""
+        r"""|'[^'\\]*+(?:\\.[^'\\]*+)*+(?:'|\\?\Z)|`[^`\\]*+(?:\\.[^`\\]*+)*+(?:`|\\?\Z)"""
+        r"""|[^\s{}\[\](),:;"'`]++)(\s*+:)?+|([{}\[\]()])|\Z)""",
+        re.DOTALL,
+    )
+    for own_quote in ("", f"|{_OWN_QUOTE}")
+]
 _ESCAPE = re.compile(
     r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
 )
@@ -30,6 +32,7 @@ _WORDS = {
     "void": None,
 }  # fmt: skip
 _OPENED: dict[str, type[Any]] = {"{": dict, "[": list, "(": list}
+_QUOTES, _NUMBERS = "\"'`", "-0123456789"
 _CLOSED: dict[str, type[Any]] = {"}": dict, "]": list, ")": list}
 
 
@@ -48,27 +51,24 @@ def read_literal(text: str, start: int = 0, *, repair: bool = False) -> tuple[An
     """
     values: list[Any] = []
     opened: list[Any] = [values]
-    keys: list[Any] = [None]
-    for _ in range(MAX_TOKENS):
-        token = _TOKEN.match(text, start)
-        if token is None:
-            break
+    key = None
+    for token in islice(_TOKENS[repair].finditer(text, start), MAX_TOKENS):
         start = token.end()
-        mark = token["mark"] or ""
-        if mark in _OPENED:
-            value = _OPENED[mark]()
-            _add(opened[-1], keys, value)
-            opened.append(value)
-            keys.append(None)
-        elif mark in _CLOSED:
-            _close(opened, keys, _CLOSED[mark])
-        elif mark == ",":
-            keys[-1] = None
-        elif token["quote"]:
-            string, start = _read_string(text, start, token["quote"], repair=repair)
-            _add(opened[-1], keys, string)
-        elif token["word"]:
-            _add(opened[-1], keys, _word(token["word"]))
+        raw, colon, mark = token.groups()
+        if colon and isinstance(opened[-1], dict):
+            key = _unquoted(raw)
+        elif raw or mark in _OPENED:
+            value = _OPENED[mark]() if mark else _scalar(raw)
+            if isinstance(opened[-1], list):
+                opened[-1].append(value)
+            elif key is not None:
+                opened[-1].setdefault(key, value)
+            key = None
+            if mark:
+                opened.append(value)
+        elif mark:
+            _close(opened, _CLOSED[mark])
+            key = None
         if (len(opened) == 1 and values) or len(opened) > _MAX_DEPTH:
             break
     if not values:
@@ -76,43 +76,32 @@ def read_literal(text: str, start: int = 0, *, repair: bool = False) -> tuple[An
     return values[0], start
 
 
-def _close(opened: list[Any], keys: list[Any], kind: type) -> None:
+def _close(opened: list[Any], kind: type) -> None:
     """End the innermost container of this *kind*, if one is open."""
     if any(isinstance(container, kind) for container in opened[1:]):
         while not isinstance(opened.pop(), kind):
-            keys.pop()
-        keys.pop()
+            pass
 
 
-def _add(container: Any, keys: list[Any], value: Any) -> None:
-    if isinstance(container, list):
-        container.append(value)
-    elif keys[-1] is None:
-        keys[-1] = value if isinstance(value, str) else str(value)
-    else:
-        container.setdefault(keys[-1], value)
-        keys[-1] = None
-
-
-def _word(word: str) -> Any:
-    if word in _WORDS:
-        return _WORDS[word]
+def _scalar(raw: str) -> Any:
+    if raw[0] in _QUOTES:
+        return _unquoted(raw)
+    if raw in _WORDS:
+        return _WORDS[raw]
     try:
-        return json.loads(word)
+        return json.loads(raw) if raw[0] in _NUMBERS else Name(raw)
     except ValueError:
-        return Name(word)
+        return Name(raw)
 
 
-def _read_string(text: str, start: int, quote: str, *, repair: bool) -> tuple[str, int]:
-    if repair and quote == '"':
-        found = _REPAIRED_STRING.match(text, start)
-    else:
-        found = _STRINGS[quote].match(text, start)
-    raw, end = (text[start:], len(text)) if found is None else (found[0], found.end() + 1)
-    if "\\" in raw:
-        data = _ESCAPE.sub(_unescaped, raw).encode("utf-16", "surrogatepass")
-        raw = data.decode("utf-16", "surrogatepass")  # joins pairs of surrogates
-    return raw, end
+def _unquoted(raw: str) -> str:
+    if raw[0] not in _QUOTES:
+        return raw
+    text = raw[1:-1] if raw.endswith(raw[0], 1) else raw[1:]
+    if "\\" in text:
+        data = _ESCAPE.sub(_unescaped, text).encode("utf-16", "surrogatepass")
+        text = data.decode("utf-16", "surrogatepass")  # joins pairs of surrogates
+    return text
 
 
 def _unescaped(found: re.Match[str]) -> str:
