@@ -55,7 +55,7 @@ def crawled(folder: Path) -> Articles:
         command = ["crawl", "sitelist", *options]
         environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
         run = ForkedScrapy(command, REPOSITORY, environment, folder / "crawl.log")
-        assert run.wait(200) == 0, run.log.read_text()
+        assert run.wait(200) == 0, run.log_path.read_text()
         requested = sorted(request.target for request in sites.requests)
     (archive,) = (folder / "warc").iterdir()
     kept = [record for record in read_records(archive) if isinstance(record, ArchiveRecord)]

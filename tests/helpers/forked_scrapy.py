@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -29,20 +30,20 @@ _CONTEXT.set_forkserver_preload(
         "newscrawl.addon",
         "newscrawl.cli.crawl_commands",
         "newscrawl.cli.extract_pages",
-        "newscrawl.cli.main",
         "scrapy.cmdline",
         "scrapy.logformatter",
         "tests.helpers.crawls",
         "tests.helpers.loaded_commands",
     ]
 )
+_PROGRAMS = {"newscrawl": "newscrawl.cli:start", "scrapy": "scrapy.cmdline:execute"}
 
 
 class ForkedScrapy:
     """A ``scrapy`` command in a session of its own, with the interface of ``subprocess.Popen``.
 
-    *program* may be ``newscrawl`` instead. Standard error is written to *log*, and standard output
-    as well without a file *output*; standard input is the file *data*.
+    *program* may be ``newscrawl`` or ``module:function`` instead. Standard error is written to
+    *log*, and standard output as well without a file *output*; standard input is the file *data*.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class ForkedScrapy:
         self._process: ForkServerProcess = _CONTEXT.Process(target=_run, args=given, daemon=True)
         self._process.start()
         self._arguments = words
-        self.log = log
+        self.log_path = log
         self.pid: int = self._process.pid  # type: ignore[assignment]
 
     @property
@@ -124,7 +125,7 @@ def run_command(
 
 
 def _run(words: list[str], folder: str, environment: dict[str, str], files: list[str]) -> None:
-    """Become the process of ``python -m scrapy`` or ``newscrawl`` in *folder*."""
+    """Become the process of a command in *folder*."""
     assert "twisted.internet.reactor" not in sys.modules
     os.setsid()
     os.chdir(folder)
@@ -139,13 +140,7 @@ def _run(words: list[str], folder: str, environment: dict[str, str], files: list
     _fork_worker_server()
     if "PYTHONWARNINGS" in environment:
         warnings.simplefilter("default")
-    if words[0] == "newscrawl":
-        from newscrawl.cli.main import main
-
-        main()
-    from scrapy.cmdline import execute
-
-    execute()
+    pkgutil.resolve_name(_PROGRAMS.get(words[0], words[0]))()
 
 
 def _fork_worker_server() -> None:

@@ -151,7 +151,7 @@ def start(folder: Path, urls: list[str], shard: str) -> ForkedScrapy:
 
 def finish(run: ForkedScrapy) -> str:
     """Return the log of a crawl, which must succeed."""
-    status, log = run.wait(200), run.log.read_text(encoding="utf-8")
+    status, log = run.wait(200), run.log_path.read_text(encoding="utf-8")
     assert status == 0, log
     return log
 
