@@ -120,11 +120,12 @@ growth: $(VENV)/installed
 	.venv-crawlers/bin/python -m pip install --quiet 'curl_cffi<0.16' fundus news-please
 	touch $@
 
-# With the compiled modules of the first environment: nothing is built again.
+# On top of the first environment: has only what is not in it, or in another version.
 .venv-peers/installed: $(VENV)/installed
-	$(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/python -m pip install --quiet --upgrade pip 'setuptools>=77'
-	.venv-peers/bin/python -m pip install --quiet --no-build-isolation --editable '.[peers]'
+	$(PYTHON) -m venv --without-pip .venv-peers
+	$(BIN)/python -c 'import site; print(f"import site; site.addsitedir({site.getsitepackages()[0]!r})")' \
+		> $$(echo .venv-peers/lib/python*/site-packages)/first.pth
+	.venv-peers/bin/python -m pip install --quiet 'newscrawl[peers]'
 	touch $@
 
 $(VENV)/installed: $(BUILD)
