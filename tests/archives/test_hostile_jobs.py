@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +12,7 @@ from pyarrow import parquet
 
 from newscrawl.archives.jobs import Job
 from tests.helpers import spark_cluster
+from tests.helpers.forked_scrapy import newscrawl
 from tests.helpers.hostile_archives import FORMS, GOOD, RECORDS, archive, bombs, record, suffix
 
 if TYPE_CHECKING:
@@ -39,15 +38,7 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def by_command(folder: Path, paths: list[str]) -> tuple[list[str], dict[str, int]]:
     """Return the URLs of the articles and the counts; check the lines of failures."""
-    command = "from newscrawl.cli.main import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", command, "extract", *paths],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = newscrawl(folder, "extract", *paths)
     assert done.returncode == 1
     assert re.fullmatch(r"[\n -~]*", done.stderr)
     *lines, last = done.stderr.splitlines()

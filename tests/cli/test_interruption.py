@@ -13,6 +13,7 @@ import pytest
 
 from newscrawl.cli.exit_codes import interruption
 from newscrawl.samples import expected_pages
+from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.direct_web import DirectWeb, direct_environment
 from tests.servers.styled_web import HANG, link, page
 
@@ -76,23 +77,23 @@ def test_during_a_request(tmp_path: Path, times: int):
         (tmp_path / "urls.txt").write_text(listed, encoding="utf-8")
         for _ in range(2):
             web.requested.clear()
-            process = subprocess.Popen(
-                [sys.executable, "-c", START, "urls", "urls.txt", *NETWORK],
-                cwd=tmp_path,
-                env=direct_environment(),
-                stderr=subprocess.PIPE,
-                text=True,
+            process = ForkedScrapy(
+                ["urls", "urls.txt", *NETWORK],
+                tmp_path,
+                direct_environment(),
+                tmp_path / "log.txt",
+                program="newscrawl",
             )
             while "127.0.0.1/hang.html" not in web.requested and process.poll() is None:
                 time.sleep(0.05)
             for _ in range(times):
                 process.send_signal(signal.SIGINT)
                 time.sleep(0.2)
-            _, error = process.communicate(timeout=200)
+            status, error = process.wait(200), process.log_path.read_text(encoding="utf-8")
             assert error.splitlines()[-1] == "newscrawl urls: interrupted; run again to resume"
             assert "Traceback" not in error
             assert "Error" not in error
-            assert process.returncode == 130
+            assert status == 130
 
 
 @pytest.mark.parametrize(
@@ -134,12 +135,13 @@ def test_during_extraction(tmp_path: Path):
     source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
     for number in range(300):
         (tmp_path / "pages" / f"{number}.html").write_bytes(source)
-    command = [sys.executable, "-c", START, "extract", "pages", "-o", "articles.jsonl"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    command = ["extract", "pages", "-o", "articles.jsonl"]
+    log = tmp_path / "log.txt"
+    process = ForkedScrapy(command, tmp_path, os.environ, log, program="newscrawl")
     feed = tmp_path / "articles.jsonl"
     while not (feed.exists() and feed.stat().st_size) and process.poll() is None:
         time.sleep(0.02)
-    os.kill(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=200)
-    assert (process.returncode, error.strip()) == (130, "newscrawl extract: interrupted")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(200) == 130
+    assert log.read_text(encoding="utf-8").strip() == "newscrawl extract: interrupted"
     assert feed.read_bytes().endswith(b"}\n")

@@ -146,10 +146,13 @@ class TreeCrawl:
 
 
 @pytest.fixture
-def crawl(tmp_path: Path) -> Any:
-    """Return a crawl of 300 pages."""
-    with TreeSite(300) as site:
+def crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Return a crawl of 200 pages, or as many as the test says."""
+    with TreeSite(getattr(request, "param", 200)) as site:
         yield TreeCrawl(tmp_path, site)
+
+
+with_a_large_state = pytest.mark.parametrize("crawl", [300], indirect=True)
 
 
 def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
@@ -172,7 +175,7 @@ def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
 
 def test_resumes_after_three_kills(crawl: TreeCrawl):
     """After kill -9 no page is missing and no item is duplicated."""
-    kill_and_resume(crawl, [1, 90, 200])
+    kill_and_resume(crawl, [1, 60, 130])
 
 
 def test_resumes_after_twelve_kills(tmp_path: Path):
@@ -181,8 +184,8 @@ def test_resumes_after_twelve_kills(tmp_path: Path):
     A page is in flight until a worker has read it and its outcome is committed: the crawl has few
     requests and pages in flight and commits often, so that few pages are fetched again.
     """
-    points = sorted(random.Random(17).sample(range(1, 440), 12))
-    with TreeSite(450) as site:
+    points = sorted(random.Random(17).sample(range(1, 290), 12))
+    with TreeSite(300) as site:
         crawl = TreeCrawl(tmp_path, site, options=FEW_IN_FLIGHT)
         kill_and_resume(crawl, points)
         assert crawl.repeated() <= len(points) * MAX_REFETCHED
@@ -236,7 +239,7 @@ def test_new_state_starts_from_the_beginning(crawl: TreeCrawl):
 def test_queue_spills_to_disk(crawl: TreeCrawl):
     """Requests beyond the memory limit are stored in the file and survive a kill."""
     crawl.options = {"NEWSCRAWL_FRONTIER_MEMORY": 8}
-    kill_and_resume(crawl, [150])
+    kill_and_resume(crawl, [100])
 
 
 def test_crawls_without_a_state_file(crawl: TreeCrawl):
@@ -310,6 +313,7 @@ def assert_refused(crawl: TreeCrawl, reason: str) -> None:
     assert "Traceback" not in crawl.output
 
 
+@with_a_large_state
 def test_file_size_limit(crawl: TreeCrawl):
     """A crawl that cannot write its state reports it and ends; without the limit it resumes."""
     process, limit = crawl.start(), 150_000
@@ -320,6 +324,7 @@ def test_file_size_limit(crawl: TreeCrawl):
     crawl.assert_complete()
 
 
+@with_a_large_state
 def test_full_disk(crawl: TreeCrawl):
     """A crawl on a full disk names the reason and ends; with more space it resumes."""
     with small_disk(crawl.folder / ".scrapy", kilobytes=200) as resize:

@@ -1,14 +1,13 @@
 """Consecutive crawls at given hours of a simulated clock, in a separate process.
 
 ``python -m tests.helpers.scheduled_crawls JOB`` runs the crawls described in the JSON file JOB;
-:func:`crawl_hours` starts it from a test.
+:func:`crawl_hours` forks it from a test.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 import time
 import urllib.request
@@ -28,6 +27,7 @@ from scrapy.utils.reactor import install_reactor
 from newscrawl import clock
 from newscrawl.crawl.reporting.outcomes import site_counts
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.newsroom import CLOCK, instant
 
 if TYPE_CHECKING:
@@ -78,19 +78,17 @@ def crawl_hours(
     }
     job_file = folder / "job.json"
     job_file.write_text(json.dumps(job), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.helpers.scheduled_crawls", str(job_file)],
-        cwd=REPOSITORY,
-        env=server.proxy_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        timeout=500,
+    run = ForkedScrapy(
+        [str(job_file)],
+        REPOSITORY,
+        server.proxy_environment(),
+        folder / "crawl.log",
+        program=f"{__name__}:main",
     )
-    assert done.returncode == 0, done.stdout[-5000:]
+    status, log = run.wait(500), run.log_path.read_text(encoding="utf-8")
+    assert status == 0, log[-5000:]
     crawls = json.loads((folder / "crawls.json").read_text(encoding="utf-8"))
-    return [HourlyCrawl(**crawl) for crawl in crawls], done.stdout
+    return [HourlyCrawl(**crawl) for crawl in crawls], log
 
 
 async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
