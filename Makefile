@@ -56,9 +56,10 @@ docs: $(VENV)/installed
 diagram: $(VENV)/installed
 	$(BIN)/python -m tools.draw_layers
 
+# CPU time of extraction in parses by lxml, then instructions by stage: `make bench ARGS='--out docs/results/stages.md'`.
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/extraction.py
-	$(BIN)/python -m benchmarks.stages $(ARGS)
+	$(BIN)/python -m benchmarks.stages --corpora $(CORPORA) $(ARGS)
 
 # 10,000 pages with Spark and on one machine: half an hour. Needs EXTRAS=,spark and Java.
 bench-spark: $(VENV)/installed

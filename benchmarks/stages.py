@@ -1,28 +1,36 @@
-"""CPU time of each stage of ``extract()``, in parses of the same bytes by ``lxml.html``.
+"""Instructions of each stage of ``extract()``, as multiples of those of an ``lxml.html`` parse of the page.
 
-A stage's time is its own, without that of the stages that it calls; the sums of the medians of five
-rounds are printed. ``--json FILE`` keeps the figures, and ``--against FILE`` prints those of another
-commit beside them: one run of each on an idle machine.
+Callgrind counts them on 50 fixed pages of news212, fundus and wcxb, or on the sample pages if the corpora are
+missing: within some .2 % the same in each run, whatever else the machine does. A stage's instructions are
+its own, without those of the stages that it calls. The figures are printed next to those of
+``docs/results/stages.json``, and ``--out docs/results/stages.md`` replaces both. Needs valgrind and a C
+compiler; takes one to two minutes.
 
-    python -m benchmarks.stages [--corpus DIR] [--limit N] [--json FILE] [--against FILE]
+    python -m benchmarks.stages [--corpora DIR] [--limit N] [--against FILE] [--out FILE]
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import json
-import statistics
+import re
+import shutil
+import subprocess
 import sys
-import time
 from collections import Counter
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import lxml.html
 
-from benchmarks.extraction import read_pages
+from benchmarks.dots import Dot, dot_chart
+from benchmarks.extraction import CORPUS, SAMPLES, read_pages
+from benchmarks.result_page import Figure, write_page
 from newscrawl.extraction.extract import extract
 from newscrawl.lab.corpora.tables import Table, print_tables
 from newscrawl.workers.child import tune_garbage_collector
@@ -53,28 +61,33 @@ STAGES = {
     "authors": ["extraction.extract._set_authors"],
     "further pages": ["extraction.extract.find_further_pages"],
 }
-REST = "rest"
-ROUNDS = 5
+PARSER, REST = "lxml.html", "rest"
+#: corpus -> every which page is counted
+STEPS = {"news212": 16, "fundus": 20, "wcxb": 60}
+LAST = Path(__file__).resolve().parents[1] / "docs" / "results" / "stages.json"
 URL = "https://www.site.example/2026/03/14/headline-of-the-story"
+_SOURCE = """#include <valgrind/callgrind.h>
+void start(void) { CALLGRIND_START_INSTRUMENTATION; }
+void stop(void) { CALLGRIND_STOP_INSTRUMENTATION; }
+void mark(const char *stage) { CALLGRIND_DUMP_STATS_AT(stage); }
+"""
+_COUNTED = re.compile(r"^desc: Trigger: Client Request: (.+)|^totals: (\d+)")
 
 
-class Clock:
-    """CPU time by stage."""
+class _Counter:
+    """Tells callgrind which stage the instructions until now belong to."""
 
-    def __init__(self) -> None:
-        #: nanoseconds
-        self.spent: Counter[str] = Counter()
-        self._stage, self._since = "", 0
+    def __init__(self, library: Path) -> None:
+        self.library = ctypes.CDLL(str(library))
+        self._stage = "none"
 
     def enter(self, stage: str) -> str:
-        """Count the time until now for the stage before, and return it; *stage* goes on."""
-        now = time.thread_time_ns()
+        """Count the instructions until now for the stage before, and return it; *stage* goes on."""
         before, self._stage = self._stage, stage
-        self.spent[before] += now - self._since
-        self._since = now
+        self.library.mark(before.encode())
         return before
 
-    def timed(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return *function* as a part of *stage*."""
 
         @wraps(function)
@@ -88,66 +101,129 @@ class Clock:
         return run
 
     def watch(self) -> None:
-        """Time the functions of all stages."""
+        """Count the functions of all stages."""
         for stage, places in STAGES.items():
             for place in places:
                 module, _, name = f"newscrawl.{place}".rpartition(".")
                 caller = import_module(module)
-                setattr(caller, name, self.timed(stage, getattr(caller, name)))
+                setattr(caller, name, self.counted(stage, getattr(caller, name)))
 
 
-def time_page(clock: Clock, html: bytes) -> dict[str, float]:
-    """Return the median CPU time of the parser and of each stage on a page, in milliseconds."""
-    rounds = []
-    for _ in range(ROUNDS):
-        clock.enter("lxml.html")
-        clock.spent.clear()
-        lxml.html.document_fromstring(html)
-        clock.enter(REST)
+def count(library: Path, corpora: Path, limit: int | None) -> None:
+    """Extract the pages once for caches, then under callgrind; print what :func:`measure` reads."""
+    pages = fixed_pages(corpora)[:limit]
+    counter = _Counter(library)
+    for html in pages:
         extract(html, URL)
-        clock.enter("")
-        rounds.append(dict(clock.spent))
-    names = ["lxml.html", *STAGES, REST]
-    return {name: statistics.median(one.get(name, 0) for one in rounds) / 1e6 for name in names}
+    tune_garbage_collector()
+    gc.disable()
+    counter.watch()
+    counter.library.start()
+    for html in pages:
+        counter.counted(PARSER, lxml.html.document_fromstring)(html)
+        counter.counted(REST, extract)(html, URL)
+    counter.library.stop()
+    sys.stdout.write(str(len(pages)))
 
 
-def table_of(sums: Mapping[str, float], pages: int, before: Mapping[str, float] | None) -> Table:
-    """Return the table of *sums*, of *pages*; *before* has the milliseconds a page of another run."""
-    parser = sums["lxml.html"]
-    total = sum(sums.values()) - parser
-    rows = [*(name for name in sums if name != "lxml.html"), "extract"]
-    shown = {**sums, "extract": total}
+def fixed_pages(corpora: Path) -> list[bytes]:
+    """Return the pages of the corpora of :data:`STEPS`, or the samples if one is missing."""
+    if not all((corpora / name).is_dir() for name in STEPS):
+        return [path.read_bytes() for path in sorted(SAMPLES.rglob("*.html"))]
+    return [page for name, step in STEPS.items() for page in read_pages(corpora / name)[3::step]]
+
+
+def measure(corpora: Path, limit: int | None) -> dict[str, float]:
+    """Return millions of instructions a page: stage -> its own."""
+    with TemporaryDirectory() as name:
+        source, library, profile = (Path(name) / file for file in ("calls.c", "calls.so", "out"))
+        source.write_text(_SOURCE)
+        _run(
+            "cc",
+            "-shared",
+            "-fPIC",
+            "-g",
+            "-O1",
+            "-fno-optimize-sibling-calls",
+            "-o",
+            library,
+            source,
+        )
+        options = (
+            "--tool=callgrind", "--instr-atstart=no", "--dump-line=no", "--combine-dumps=yes",
+            f"--callgrind-out-file={profile}",
+        )  # fmt: skip
+        arguments = ["--count", library, "--corpora", corpora]
+        if limit is not None:
+            arguments += ["--limit", limit]
+        command = ("valgrind", *options, sys.executable, "-m", "benchmarks.stages", *arguments)
+        pages = int(_run(*command))
+        own: Counter[str] = Counter()
+        stage = ""
+        with profile.open() as lines:
+            for match in filter(None, map(_COUNTED.match, lines)):
+                stage = match[1] or stage
+                own[stage] += int(match[2] or 0)
+    return {stage: round(own[stage] / 1e6 / pages, 3) for stage in (PARSER, *STAGES, REST)}
+
+
+def _run(*command: object) -> str:
+    return subprocess.run(
+        [str(part) for part in command], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+def table_of(own: Mapping[str, float], before: Mapping[str, float]) -> Table:
+    """Return the table of millions of instructions a page; *before* has those of another run."""
     cells = [
-        [name, f"{shown[name] / pages:.2f}", f"{shown[name] / parser:.2f}",
-         f"{shown[name] / total:.0%}", *([f"{before.get(name, 0):.2f}"] if before else [])]
-        for name in rows
-    ]  # fmt: skip
-    header = ("stage", "ms a page", "parses", "share", *(["ms before"] if before else []))
-    return Table(f"CPU time of extract() by stage, {pages} pages", header, cells)
+        [stage, *(f"{value:.2f}" for value in (now, now / own[PARSER], before.get(stage, 0)))]
+        for stage, now in own.items()
+    ]
+    return Table("By stage", ("stage", "million instructions", "parses", "before"), cells)
+
+
+def chart_of(own: Mapping[str, float], before: Mapping[str, float]) -> Figure:
+    """Return the chart of the same figures."""
+    rows = {
+        stage: {"before": Dot(before[stage]), "now": Dot(now)}
+        for stage, now in own.items()
+        if stage in STAGES and stage in before
+    }
+    title = "Instructions of the stages of extract()"
+    return Figure("stages", title, dot_chart(title, "million instructions a page", rows))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
+    """Print the table, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--corpus", type=Path, help="folder of labelled pages (default: news212)")
-    parser.add_argument("--limit", type=int, help="time only the first LIMIT pages")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="figures of a run before")
+    parser.add_argument("--corpora", type=Path, default=CORPUS.parent, metavar="DIR")
+    parser.add_argument("--limit", type=int, help="count only the first LIMIT pages")
+    parser.add_argument("--against", type=Path, default=LAST, metavar="FILE", help="other figures")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write a page, a chart, figures")
+    parser.add_argument("--count", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    pages = read_pages(options.corpus)[: options.limit]
-    for html in pages[:1]:
-        extract(html)  # loads the models
-    tune_garbage_collector()
-    clock = Clock()
-    clock.watch()
-    times = [time_page(clock, html) for html in pages]
-    sums = {name: sum(page[name] for page in times) for name in times[0]}
-    before = json.loads(options.against.read_text()) if options.against else None
-    print_tables([table_of(sums, len(pages), before)], sys.stdout)
-    if options.json:
-        figures = {name: value / len(pages) for name, value in sums.items()}
-        figures["extract"] = sum(figures.values()) - figures["lxml.html"]
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    if options.count:
+        count(options.count, options.corpora, options.limit)
+        return
+    for command in ("valgrind", "cc"):
+        if shutil.which(command) is None:
+            sys.exit(f"{command} is not installed: instructions are counted by valgrind")
+    own = measure(options.corpora, options.limit)
+    own["extract()"] = round(sum(own.values()) - own[PARSER], 3)
+    before = json.loads(options.against.read_text()) if options.against.exists() else own
+    table = table_of(own, before)
+    if options.out is None:
+        print_tables([table], sys.stdout)
+        return
+    start = (__doc__ or "").partition("    python")[0].replace("``", "`")
+    write_page(
+        options.out,
+        "make bench ARGS='--out docs/results/stages.md'",
+        f"# Stages\n\n{start}",
+        [table, chart_of(own, before)],
+        {},
+    )
+    options.out.with_suffix(".json").write_text(json.dumps(own, indent=1) + "\n")
 
 
 if __name__ == "__main__":

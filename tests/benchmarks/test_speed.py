@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -34,7 +35,7 @@ from benchmarks.speed.run_log import RunLog, environment, pages_key
 from newscrawl import extract
 from newscrawl.archives.archive_reader import ArchiveRecord, read_records
 from newscrawl.archives.captures import page_of
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, skip_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -290,12 +291,19 @@ def test_crawls_and_extracts_the_pages(corpora: Path, tmp_path: Path):
     assert archives.count("| 100.0 % |") == 2
 
 
-def test_compares_stages_with_another_run(tmp_path: Path):
-    file = tmp_path / "before.json"
+@pytest.mark.slow
+def test_counts_instructions_by_stage(tmp_path: Path):
+    """Next to those of another run."""
+    if not shutil.which("valgrind"):
+        skip_missing("valgrind is not installed")
+    page, before = tmp_path / "stages.md", tmp_path / "before.json"
+    before.write_text('{"title": 98.76}')
     command = [sys.executable, "-m", "benchmarks.stages", "--limit", "1"]
-    subprocess.run([*command, "--json", file], check=True, capture_output=True)
-    assert {*json.loads(file.read_text())} == {"lxml.html", *stages.STAGES, "rest", "extract"}
-    table = subprocess.run(
-        [*command, "--against", file], check=True, capture_output=True, text=True
-    ).stdout
-    assert "ms before" in table
+    options = ["--against", before, "--out", page]
+    subprocess.run([*command, *options], cwd=REPOSITORY, check=True, capture_output=True)
+    counted = json.loads(page.with_suffix(".json").read_text())
+    assert {*counted} == {"lxml.html", *stages.STAGES, "rest", "extract()"}
+    assert counted["document"] > 0.1 < counted["dates"]
+    assert f"| title | {counted['title']:.2f} |" in page.read_text()
+    assert "| 98.76 |" in page.read_text()
+    assert "title" in page.with_suffix(".svg").read_text()
