@@ -94,7 +94,7 @@ class Watchdog(LeaseObserver):
         """Start the heartbeat; raises ``OSError`` or ``ValueError``."""
         self._file = os.open(self._path, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600)
         try:
-            os.ftruncate(self._file, RECORD_SIZE)
+            os.write(self._file, b" " * RECORD_SIZE)  # a full disk is an error here, a signal later
             # Written to several times per page: in memory, which the system keeps after a kill.
             self._record = mmap.mmap(self._file, RECORD_SIZE)
             self._write(None)
