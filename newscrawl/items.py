@@ -50,8 +50,8 @@ class PageItem:
     hints: dict[str, str] = field(default_factory=dict)
     #: whether an archive marks the body as incomplete
     truncated: bool = False
-    #: result of the extraction, if a worker has extracted the page when it classified it
-    extracted: dict[str, Any] | None = field(default=None, repr=False)
+    #: HTML and its article, if a worker has extracted the page when it classified it
+    extracted: tuple[bytes, dict[str, Any]] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,8 +177,10 @@ class NewsExtractPipeline(Component):
         """Return the article of *page*, and the hash of its body. Raises ``WorkerError``."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
-        plain, page.extracted = page.extracted, None
-        if plain is None:
+        extracted, page.extracted = page.extracted, None
+        if extracted and extracted[0] is page.html:  # no pipeline before has changed it
+            plain = extracted[1]
+        else:
             site = page.site or site_key_or(page.url, "invalid")
             call = partial(self._workers.call, PAGE_TASK, page.html, site=site)
             try:

@@ -458,7 +458,9 @@ class SitelistSpider(Spider):
             is_list = page["kind"] == "index" and not page["barrier"]
             plan.record_kind(target, is_list=is_list)
             if not is_list:
-                return replace(self._accept(plan, target, response), extracted=page["article"])
+                item = self._accept(plan, target, response)
+                item.extracted = page["article"] and (item.html, page["article"])
+                return item
             self._drop_index(plan.site.key, response, page)
         # Only sections with article metadata: others may be an imprint or a privacy policy.
         elif page["is_article"] and not target.from_site_list:

@@ -15,6 +15,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
+from newscrawl import extract
 from newscrawl.crawl.reporting.outcomes import dropped_pages
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
@@ -80,6 +81,17 @@ def test_extracts_page_item() -> None:
         "extract/article_count": 1,
         "site/tagesbote.test/article_count": 1,
     }
+
+
+def test_extracts_again_what_another_pipeline_has_changed() -> None:
+    """The spider may have an article of the page as it was."""
+    before = extract(HTML, URL).to_dict() | {"title": "Of the page before", "body_hash": "00"}
+    changed = b"".join((HTML, b"<!-- read by another pipeline -->"))
+    pages_read = [PageItem(URL, html, extracted=(HTML, dict(before))) for html in (HTML, changed)]
+    assert [article.title for article in process(*pages_read).items] == [
+        "Of the page before",
+        pages.title(1),
+    ]
 
 
 def test_hints_fill_missing_fields() -> None:

@@ -75,6 +75,7 @@ _TAG_WORDS = (
 # The names of subjects also head menus, so only with a colon.
 _SUBJECT_WORDS = (
     "topic|topics|subject|subjects|related topic|related topics|related subject|related subjects|"
+    "more on topic|more on topics|more on subject|more on subjects|in this topic|in this subject|"
     "filed under|filed in|more on|more about|themen|mehr zu|"
     "sujets|thèmes|tema|temas|temas relacionados|tópicos|assuntos|argomenti|temi|onderwerpen|emner|"
     "ämnen|aiheet|tematy|témata|témák|teme|konular|тем|темы|теми|θέματα|נושאים|مواضيع|chủ đề|topik"
