@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from newscrawl.compiled import compiled, is_compiled
-from newscrawl.document.encoding import is_binary, to_utf8, with_newlines
+from newscrawl.document.encoding import is_binary, to_utf8
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import drop_surplus_attributes
 from newscrawl.document.html_tables import LIBXML_VERSION
@@ -73,6 +73,7 @@ MAX_TAGS = 400_000
 MAX_TEXTS = 60_000
 """Texts between tags that are parsed. Each takes 3 KB of memory."""
 
+_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _TEXT_END, _TAG = re.compile(rb"[^>]<"), re.compile(rb"<")
 
 MAX_DEPTH = 1000
@@ -454,7 +455,7 @@ def parse_document(
             flags.append("encoding_repaired")
     utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
-        utf8 = with_newlines(utf8)
+        utf8 = _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")
     utf8, columns, root = _read(utf8, flags, scripts=scripts)
     for change in (show_shadow_roots, close_open_title, close_noscripts):
         if (changed := change(columns, utf8)) is not None:

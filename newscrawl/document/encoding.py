@@ -14,8 +14,6 @@ from typing import NamedTuple
 import webencodings
 from webencodings.labels import LABELS
 
-from newscrawl.compiled import compiled
-
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # starts with the mark of UTF-16
@@ -52,7 +50,6 @@ _DECLARATION = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DECODED_BYTES = 16 * 1024
-_LONE_RETURN = re.compile(rb"\r(?!\n)")
 _MAX_DETECTION_BYTES = 256 * 1024
 # Largest share of replaced non-ASCII characters for a declared charset to be accepted.
 _MAX_REPLACED = 0.05
@@ -144,21 +141,9 @@ def is_binary(data: bytes) -> bool:
     return len(head) - len(head.translate(None, _CONTROL_CHARACTERS)) > len(head) // 20
 
 
-@compiled("newscrawl.document._utf8")
-def valid_utf8(data: bytes) -> int:  # noqa: ARG001  # only the compiled function reads it
-    """Return the number of bytes at the start of *data* that are known to be UTF-8."""
-    return 0
-
-
-@compiled("newscrawl.document._utf8")
-def with_newlines(data: bytes) -> bytes:
-    """Return *data* with a newline in place of each end of a line, as browsers read it."""
-    return _LONE_RETURN.sub(b"\n", data).translate(None, b"\r")
-
-
 def _utf8_length(data: bytes) -> int | None:
     """Return the length of *data* without an incomplete last character; None if it is not UTF-8."""
-    parts, used, size = memoryview(data), valid_utf8(data), 1
+    parts, used, size = memoryview(data), 0, 1
     while size:  # in parts, as memory for a large page takes longer than decoding it
         try:
             _, size = codecs.utf_8_decode(parts[used : used + _DECODED_BYTES], "strict", False)  # noqa: FBT003  # not final

@@ -1,7 +1,6 @@
 """Tests of decoding to UTF-8."""
 
 import codecs
-import inspect
 from encodings.aliases import aliases
 
 import pytest
@@ -9,13 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.compiled import is_compiled
 from newscrawl.document.encoding import (
     WHATWG_CODECS,
     to_utf8,
-    valid_utf8,
     whatwg_codec,
-    with_newlines,
 )
 
 JAPANESE = "港の新しい灯台は、三年の工事を終えて今週金曜日に点灯する。"
@@ -162,19 +158,3 @@ def test_charsets_as_browsers_have_them(data: bytes, charset: str, text: str):
     for page, header in ((data, charset), (b'<meta charset="%s">' % charset.encode() + data, None)):
         found = to_utf8(page, header).utf8.decode().rpartition(">")[2]
         assert found == text
-
-
-SEQUENCES = st.sampled_from(
-    [b"a" * 40, "é日𠀀".encode(), b"\r", b"\n", b"\xc2", b"\xe0\xa0", b"\xe0\x80", b"\xed\xa0", b"\xf0\x90",
-     b"\xf4\x90", b"\xf5", b"\x80", b"\xc1\xbf"]
-)  # fmt: skip
-
-
-@given(st.lists(SEQUENCES | st.binary(max_size=4)).map(b"".join))
-def test_compiled_functions_agree_with_python(data: bytes) -> None:
-    assert with_newlines(data) == inspect.unwrap(with_newlines)(data)
-    if is_compiled(valid_utf8):
-        valid = valid_utf8(data)
-        data[:valid].decode()
-        with pytest.raises(UnicodeDecodeError):
-            (data[valid : valid + 4] or b"\xff").decode()
