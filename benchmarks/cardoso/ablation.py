@@ -11,14 +11,17 @@ from rapidfuzz.distance import Levenshtein
 from benchmarks.cardoso.scoring import Pair, figure, score_of_pairs
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure
-from newscrawl.fields.attributes import (
+from newscrawl.fields.cardoso import (
     ATTRIBUTES,
     DATE_FEATURES,
     EDIT_WEIGHTS,
     INDEPENDENT_DATE_FEATURES,
+    PROBABILITY_THRESHOLD,
     TITLE_FEATURES,
+    Models,
+    find_date,
+    find_title,
 )
-from newscrawl.fields.cardoso import PROBABILITY_THRESHOLD, Models, find_date, find_title
 from newscrawl.lab.corpora.folds import FOLDS, folds
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.evaluation.bootstrap import compare
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from benchmarks.dots import Rows
     from benchmarks.result_page import Part
     from newscrawl.ensemble.ensemble import TreeEnsemble
-    from newscrawl.fields.attributes import TextNodes
+    from newscrawl.fields.cardoso import TextNodes
     from newscrawl.lab.corpora.corpus import LabelledPage
     from newscrawl.lab.evaluation.bootstrap import Comparison
     from newscrawl.lab.training.example_types import Example

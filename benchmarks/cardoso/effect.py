@@ -16,7 +16,7 @@ from benchmarks.cardoso.scoring import (
 from benchmarks.cardoso.style_pool import COMPLETE, GROUPS, INCOMPLETE, SITES
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure
-from newscrawl.fields.attributes import ATTRIBUTES
+from newscrawl.fields.cardoso import ATTRIBUTES
 from newscrawl.fields.titles.title_model import title_text
 from newscrawl.lab.corpora.folds import FOLDS, folds
 from newscrawl.lab.corpora.metrics import mean

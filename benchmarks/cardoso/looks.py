@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.attributes import Style as Look
+    from newscrawl.fields.cardoso import Style as Look
     from newscrawl.lab.corpora.corpus import LabelledPage
 
 Source = Literal["none", "tags", "ours", "chromium"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from newscrawl.body.nce import nce
 from newscrawl.css import Stylesheets
 from newscrawl.document.document import DocumentError, parse_document
-from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.cardoso import TextNodes, evaluated_rows
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.corpus_sheets import corpus_sheets
 from newscrawl.lab.training.examples import Examples, example

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cardoso.looks import ChromiumStyles, Source, oracle_page, tag_styles
 from newscrawl.document.document import DocumentError, parse_document
-from newscrawl.fields.attributes import TextNodes
+from newscrawl.fields.cardoso import TextNodes
 from newscrawl.lab.corpora.tables import Table
+from newscrawl.lab.training.example_types import nodes_without_style, without_style
 from newscrawl.lab.training.examples import example
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.attributes import StyleOf
+    from newscrawl.fields.cardoso import StyleOf
     from newscrawl.lab.corpora.corpus import LabelledPage
     from newscrawl.lab.training.example_types import Example
 
@@ -174,8 +175,8 @@ def read_sources(
     for source in sources:
         styled: Example | None = ours
         if source == "none":
-            candidates = ours.candidates.without_style()
-            styled = replace(ours, nodes=ours.nodes.without_style(), candidates=candidates)
+            candidates = without_style(ours.candidates)
+            styled = replace(ours, nodes=nodes_without_style(ours.nodes), candidates=candidates)
         elif source == "tags":
             styled = _restyled(document, ours, tag_styles(shown))
         elif source == "chromium" and key_of(page) in rendered:

@@ -22,8 +22,7 @@ from benchmarks.style_steps import LinkedSheets, forget
 from newscrawl.body.nce import nce
 from newscrawl.css import INITIAL_STYLE, SheetStore, Stylesheets, decode_sheet, sheet_hash
 from newscrawl.document.document import parse_document
-from newscrawl.fields.attributes import TextNodes, evaluated_rows
-from newscrawl.fields.cardoso import find_date, find_title, load_models
+from newscrawl.fields.cardoso import TextNodes, evaluated_rows, find_date, find_title, load_models
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.evaluation.bootstrap import percentile
 

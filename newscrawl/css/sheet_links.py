@@ -15,8 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urldefrag, urljoin
 
-from newscrawl.css.media import media_applies
-from newscrawl.css.parser import Sheet, parse_sheet
+from newscrawl.css.parser import Sheet, media_applies, parse_sheet
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:

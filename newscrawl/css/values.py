@@ -10,8 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.css.media import HEIGHT, WIDTH
-from newscrawl.css.parser import end_of_arguments
+from newscrawl.css.parser import HEIGHT, WIDTH, end_of_arguments
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from newscrawl.css import Sheet
     from newscrawl.document.document import Document
     from newscrawl.extraction.body_structure import BodyBlock, BodyTable
-    from newscrawl.extraction.method import Method, MethodResult
-    from newscrawl.extraction.trace import Trace
+    from newscrawl.extraction.method import Method, MethodResult, Trace
     from newscrawl.fields import Metadata
     from newscrawl.items import ArticleKind
 

@@ -6,7 +6,7 @@ find the title, :func:`page_dates` the dates, :func:`page_kind` the kind of page
 classifiers :mod:`~newscrawl.fields.cardoso`.
 """
 
-from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.cardoso import TextNodes, evaluated_rows
 from newscrawl.fields.dates.decide import PageDates, PublicationDate, decide, page_dates
 from newscrawl.fields.dates.evidence import DateEvidence, metadata_evidence
 from newscrawl.fields.further_pages import find_further_pages, further_pages

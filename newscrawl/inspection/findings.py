@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from newscrawl.body.classifier import BlockChoice, CandidateBlocks
     from newscrawl.document.document import Document
-    from newscrawl.extraction.trace import Trace
+    from newscrawl.extraction.method import Trace
     from newscrawl.fields import DateEvidence
     from newscrawl.items import Article, Evidence
 

@@ -11,7 +11,7 @@ from lxml import etree
 
 from newscrawl.document.document import TEXT
 from newscrawl.extraction.extract import DEFAULT_METHOD, extract
-from newscrawl.extraction.trace import Trace
+from newscrawl.extraction.method import Trace
 from newscrawl.inspection.findings import KIND_NAMES, find_all
 from newscrawl.templates import render_page
 

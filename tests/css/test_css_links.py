@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
-from newscrawl.css import decode_sheet, media, parser
+from newscrawl.css import decode_sheet, parser
 from newscrawl.css import sheet_links as links
 from newscrawl.css.sheet_links import (
     MAX_SCANNED_BYTES,
@@ -165,7 +165,7 @@ def test_scans_hostile_pages_in_linear_time(start: bytes, unit: bytes):
     def read(size: int) -> None:
         sheet_urls(start + unit * (size // len(unit) + 1), PAGE)
 
-    assert growth(read, 3000, links, media, parser) < 2.3
+    assert growth(read, 3000, links, parser) < 2.3
 
 
 PIECES = st.sampled_from(

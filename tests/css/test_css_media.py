@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newscrawl.css.media import media_applies
+from newscrawl.css.parser import media_applies
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from newscrawl.css import Stylesheets
 from newscrawl.document.document import Document, parse_document
-from newscrawl.fields.attributes import (
+from newscrawl.fields.cardoso import (
     ATTRIBUTES,
     DATE_FEATURES,
     EDIT_WEIGHTS,
@@ -19,6 +19,7 @@ from newscrawl.fields.attributes import (
     evaluated_rows,
     title_edit_distance,
 )
+from newscrawl.lab.training.example_types import nodes_without_style
 
 PAGE = b"""<html><head><title>Harbour bridge reopens - Daily Harbour</title><style>
 h1 { font-size: 40px; color: #222 } .date { color: gray; font-size: 12px } b { color: #222 }
@@ -161,7 +162,7 @@ def test_evaluates_the_whole_page_without_forest(document: Document):
 def test_without_style_makes_attributes_4_to_7_constant(document: Document):
     rows = list(document.text_nodes())
     nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
-    plain = nodes.without_style()
+    plain = nodes_without_style(nodes)
     style = ("font_size", "relative_font_size", "bold", "similar_nodes")
     for name, column in plain.features.items():
         if name in style:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from newscrawl.defaults import DEFAULTS
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.trace import Trace
+from newscrawl.extraction.method import Trace
 from newscrawl.fields.kind import paywall
 from newscrawl.fields.kind.kind_features import KIND_FEATURES, kind_features
 from newscrawl.fields.kind.page_kind import (

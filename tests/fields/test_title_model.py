@@ -24,6 +24,7 @@ from newscrawl.fields.titles.title_features import (
 from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, find_headline, load_title_model
 from newscrawl.items import Evidence
 from newscrawl.lab.paper_methods import TRAINED_METHODS
+from newscrawl.lab.training.example_types import without_style
 from newscrawl.lab.training.model_writer import save_ensemble, save_models
 
 if TYPE_CHECKING:
@@ -315,7 +316,7 @@ def test_adds_and_removes_style_features():
     style = {"font_size": 32, "relative_font_size": 100, "bold": 1, "similar_nodes": 1}
     assert {name: styled.features[name][0] for name in style} == style
     assert styled.features["style_known"] == [1.0]
-    assert styled.without_style() == plain
+    assert without_style(styled) == plain
 
 
 def test_uses_complete_style_sheets_only():

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.extraction.extract import extract
+from newscrawl.extraction.method import Trace
 from newscrawl.extraction.methods import available_methods
-from newscrawl.extraction.trace import Trace
 from newscrawl.inspection.findings import MAX_BLOCKS, Finding, find_all
 from newscrawl.inspection.inspect_page import inspect_page, marked_page
 from tests.helpers.browser import (

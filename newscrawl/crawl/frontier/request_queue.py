@@ -1,13 +1,124 @@
-"""Queues of pending requests by download slot."""
+"""Pending requests as JSON, callbacks by name, and their queues by download slot."""
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy import Request
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import Callable
+
+    from scrapy import Spider
+
+
+_ATTRIBUTES: Final = (
+    "cb_kwargs",
+    "cookies",
+    "dont_filter",
+    "encoding",
+    "flags",
+    "meta",
+    "method",
+    "priority",
+)
+_DEFAULTS: Final = {name: getattr(Request("data:,"), name) for name in _ATTRIBUTES}
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class SerializationError(ValueError):
+    """A request has a value that is not JSON, or a callback that is not a spider method."""
+
+
+def dump_request(request: Request, spider: Spider) -> str:
+    """Return *request* as JSON; raises :class:`SerializationError`.
+
+    Tuples are loaded as lists, and numeric keys of a dict as strings.
+    """
+    plain: dict[str, Any] = {"url": request.url}
+    if request.callback:
+        plain["callback"] = _method_name(request.callback, spider)
+    if request.errback:
+        plain["errback"] = _method_name(request.errback, spider)
+    if request.headers:
+        plain["headers"] = [
+            (name.decode("latin-1"), [value.decode("latin-1") for value in values])
+            for name, values in request.headers.items()
+        ]
+    if request.body:
+        plain["body"] = b64encode(request.body).decode("ascii")
+    for name, default in _DEFAULTS.items():
+        if (value := getattr(request, name)) != default:
+            plain[name] = value
+    if type(request) is not Request:
+        plain |= _subclass_attributes(request)
+    try:
+        return _encode(plain)
+    except (TypeError, ValueError) as error:
+        raise SerializationError(str(error)) from None
+
+
+def _subclass_attributes(request: Request) -> dict[str, Any]:
+    cls = type(request)
+    names = [name for name in cls.attributes if name not in Request.attributes]
+    attributes = {name: getattr(request, name) for name in names}
+    return {**attributes, "class": _class_path(cls)}
+
+
+def _method_name(function: Callable[..., Any], spider: Spider) -> str:
+    name: str = getattr(function, "__name__", "")
+    if not name or getattr(spider, name, None) != function:
+        raise SerializationError(f"{function} is not a method of the spider")
+    return name
+
+
+def load_request(text: str, spider: Spider) -> Request:
+    """Return the request that :func:`dump_request` serialized as *text*.
+
+    Raises :class:`SerializationError` if the spider has no such callback any more, or if *text* is
+    empty.
+    """
+    if not text:
+        raise SerializationError("damaged")
+    plain = json.loads(text)
+    for name in ("callback", "errback"):
+        if name in plain:
+            plain[name] = _method(plain[name], spider)
+    if "body" in plain:
+        plain["body"] = b64decode(plain["body"])
+    if "headers" in plain:
+        plain["headers"] = {
+            name.encode("latin-1"): [value.encode("latin-1") for value in values]
+            for name, values in plain["headers"]
+        }
+    return _request_class(plain.pop("class", None))(**plain)
+
+
+def _method(name: str, spider: Spider) -> Callable[..., Any]:
+    method = getattr(spider, name, None)
+    if not callable(method):
+        raise SerializationError(f"the spider {spider.name!r} has no method {name!r}")
+    return method  # type: ignore[no-any-return]
+
+
+def _request_class(path: str | None) -> type[Request]:
+    """Return the class named *path*; only classes that are imported already are known."""
+    if path is None:
+        return Request
+    classes: list[type[Request]] = [Request]
+    for cls in classes:  # grows
+        if path == _class_path(cls):
+            return cls
+        classes += cls.__subclasses__()
+    raise SerializationError(f"{path} is not a known subclass of Request")
+
+
+def _class_path(cls: type[Request]) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
 
 
 class QueueEntry(NamedTuple):

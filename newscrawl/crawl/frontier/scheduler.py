@@ -29,8 +29,9 @@ from newscrawl.crawl.frontier.leases import (
     LeaseBook,
     LeaseObserver,
 )
-from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry
-from newscrawl.crawl.frontier.serialization import (
+from newscrawl.crawl.frontier.request_queue import (
+    PendingRequests,
+    QueueEntry,
     SerializationError,
     dump_request,
     load_request,

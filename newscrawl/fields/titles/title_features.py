@@ -12,12 +12,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
 from rapidfuzz.fuzz import ratio
 
-from newscrawl.fields.attributes import style_attributes, title_edit_distance
+from newscrawl.fields.cardoso import style_attributes, title_edit_distance
 from newscrawl.fields.titles.title import SiteNames, heading_text, links_home
 from newscrawl.fields.titles.title_candidates import (
     HEADING_LEVELS,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.attributes import FeatureColumns, StyleOf
+    from newscrawl.fields.cardoso import FeatureColumns, StyleOf
     from newscrawl.fields.metadata.metadata import Metadata
 
 REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "section")
@@ -40,7 +40,8 @@ REGIONS = ("header", "main", "article", "nav", "footer", "aside", "li", "a", "se
 STYLE_FEATURES = ("font_size", "relative_font_size", "bold", "similar_nodes", "style_known")
 """Attributes 4 to 7, and whether they are known, i.e. all style sheets are available."""
 
-_UNKNOWN_STYLE = {**dict.fromkeys(STYLE_FEATURES, -1.0), "style_known": 0.0}
+UNKNOWN_STYLE = {**dict.fromkeys(STYLE_FEATURES, -1.0), "style_known": 0.0}
+"""Values of the features of a candidate whose style is not known."""
 
 TITLE_CANDIDATE_FEATURES = (
     # the text
@@ -216,10 +217,6 @@ class TitleCandidates:
         text = self.spans[0].text.lower()
         return self.spans[0] if text in map(str.lower, self.stated.values()) else None
 
-    def without_style(self) -> TitleCandidates:
-        """Return the same candidates with unknown style."""
-        return replace(self, features={**self.features, **_unknown_style(len(self.spans))})
-
     def with_style(self, evaluated: Collection[int], style_of: StyleOf) -> TitleCandidates:
         """Return the same candidates with attributes 4 to 7, from ``style_of(row)``.
 
@@ -234,12 +231,6 @@ class TitleCandidates:
         }
         known = [1.0] * len(self.spans)
         return replace(self, features={**self.features, **styles, "style_known": known})
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> TitleCandidates:
-        """Restore the candidates from the output of ``asdict``, also after a JSON round trip."""
-        spans = [TitleSpan(tuple(rows), *rest) for rows, *rest in plain["spans"]]
-        return cls(**{**plain, "spans": spans})
 
 
 def find_candidates(
@@ -301,10 +292,6 @@ def _agreed(
             is_name = site.is_named_by(text) or site.is_named_by(span.text)
             return None if is_name else TitleCandidates([span], {}, {source: text})
     return None
-
-
-def _unknown_style(count: int) -> FeatureColumns:
-    return {name: [value] * count for name, value in _UNKNOWN_STYLE.items()}
 
 
 def _content_words(
@@ -395,7 +382,7 @@ class _PageFeatures:
             "nodes_after": [span.after for span in spans],
             "share_of_heading": [span.share for span in spans],
             "twins": [normalized[text.normalized] - 1 for text in texts],
-            **_unknown_style(len(spans)),
+            **{name: [value] * len(spans) for name, value in UNKNOWN_STYLE.items()},
         }
         is_top = [
             level == 1 and not home

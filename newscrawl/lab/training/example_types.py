@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.fields.attributes import TextNodes
-from newscrawl.fields.titles.title_features import TitleCandidates
+from newscrawl.fields.cardoso import TextNodes
+from newscrawl.fields.titles.title_candidates import TitleSpan
+from newscrawl.fields.titles.title_features import UNKNOWN_STYLE, TitleCandidates
 from newscrawl.lab.corpora.labels import Labels
 from newscrawl.lab.training.block_training import BodyExample
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+# Of text nodes that all look alike.
+_EQUAL_STYLE = {"font_size": 16.0, "relative_font_size": 100.0, "bold": 0.0}
+
+
+def nodes_without_style(nodes: TextNodes) -> TextNodes:
+    """Return *nodes* with one style for all, so that attributes 4 to 7 are constant."""
+    constant = {**_EQUAL_STYLE, "similar_nodes": float(len(nodes))}
+    style = {name: [value] * len(nodes) for name, value in constant.items()}
+    return replace(nodes, features={**nodes.features, **style})
+
+
+def without_style(candidates: TitleCandidates) -> TitleCandidates:
+    """Return *candidates* with unknown style."""
+    unknown = {name: [value] * len(candidates.spans) for name, value in UNKNOWN_STYLE.items()}
+    return replace(candidates, features={**candidates.features, **unknown})
+
+
+def _candidates(plain: Mapping[str, Any]) -> TitleCandidates:
+    """Restore candidates from the output of ``asdict``, also after a JSON round trip."""
+    spans = [TitleSpan(tuple(rows), *rest) for rows, *rest in plain["spans"]]
+    return TitleCandidates(**{**plain, "spans": spans})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +52,7 @@ class TitleExample:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> TitleExample:
         """Restore the example from the output of ``asdict``, also after a JSON round trip."""
-        candidates = TitleCandidates.from_plain(plain["candidates"])
+        candidates = _candidates(plain["candidates"])
         return cls(candidates, tuple(plain["rows"]), plain["title"])
 
 
@@ -80,10 +104,10 @@ class Example:
                     frozenset(labels["title_repeats"]),
                     frozenset(labels["date_repeats"]),
                 ),
-                "candidates": TitleCandidates.from_plain(plain["candidates"]),
+                "candidates": _candidates(plain["candidates"]),
                 "body": None if body is None else BodyExample.from_plain(body),
                 "title_variants": tuple(map(TitleExample.from_plain, plain["title_variants"])),
                 "body_variants": tuple(map(BodyExample.from_plain, plain["body_variants"])),
-                "wrong": TitleCandidates.from_plain(plain["wrong"]),
+                "wrong": _candidates(plain["wrong"]),
             }
         )

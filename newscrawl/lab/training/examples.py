@@ -9,7 +9,7 @@ from newscrawl import clock
 from newscrawl.body.nce import nce
 from newscrawl.css import Stylesheets
 from newscrawl.document.document import parse_document
-from newscrawl.fields.attributes import TextNodes, evaluated_rows
+from newscrawl.fields.cardoso import TextNodes, evaluated_rows
 from newscrawl.fields.metadata.metadata import read_metadata
 from newscrawl.fields.titles.title_candidates import HEADING_LEVELS
 from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates

@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from newscrawl.ensemble.ensemble import LEAF
-from newscrawl.fields.attributes import DATE_FEATURES, INDEPENDENT_DATE_FEATURES, TITLE_FEATURES
-from newscrawl.fields.cardoso import Models
+from newscrawl.fields.cardoso import (
+    DATE_FEATURES,
+    INDEPENDENT_DATE_FEATURES,
+    TITLE_FEATURES,
+    Models,
+)
 from newscrawl.lab.training.boosting import feature_rows
 from newscrawl.lab.training.training_errors import TooFewPagesError
 from newscrawl.lab.training.trees import Tree, ensemble_of

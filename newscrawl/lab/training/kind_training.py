@@ -13,7 +13,7 @@ import numpy as np
 
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.extraction.trace import Trace
+from newscrawl.extraction.method import Trace
 from newscrawl.fields.kind.kind_features import KIND_FEATURES, PAGE_FEATURES
 from newscrawl.fields.kind.page_kind import KIND_MODEL_FILE, PAGE_KIND_MODEL_FILE
 from newscrawl.lab.corpora.corpus import LabelledPage

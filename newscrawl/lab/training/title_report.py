@@ -9,6 +9,7 @@ from newscrawl.lab.corpora.calibration import bin_rows, confidence_bins
 from newscrawl.lab.corpora.folds import FOLDS, KINDS, Kind, folds
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.corpora.title_match import TitleMatch, match_means
+from newscrawl.lab.training.example_types import without_style
 from newscrawl.lab.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def _out_of_fold(examples: Examples[Example], kind: Kind) -> Iterator[TitleResul
 
 
 def _result(page: LabelledPage, example: Example, model: Model) -> TitleResult:
-    unstyled = example.candidates.without_style()
+    unstyled = without_style(example.candidates)
     choice = choose_span(unstyled, model)
     return TitleResult(
         page,

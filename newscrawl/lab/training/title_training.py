@@ -14,6 +14,7 @@ from newscrawl.fields.titles.title_model import TITLE_MODEL_FILE, choose_span
 from newscrawl.lab.corpora.folds import extra_site, site_names
 from newscrawl.lab.corpora.title_match import TitleMatch
 from newscrawl.lab.training.boosting import feature_rows
+from newscrawl.lab.training.example_types import without_style
 from newscrawl.lab.training.fit import Data, fit_ensemble
 from newscrawl.lab.training.training_errors import TooFewPagesError
 from newscrawl.text import words
@@ -68,7 +69,7 @@ def _data(examples: Iterable[Example]) -> tuple[Data, list[float]]:
         labelled = list(_labelled(candidates, example.labels.title, example.title))
         if not any(is_title for _, is_title in labelled):
             continue
-        styled, plain = _rows(candidates), _rows(candidates.without_style())
+        styled, plain = _rows(candidates), _rows(without_style(candidates))
         for number, is_title in labelled:
             data.rows.extend((styled[number], plain[number]))
             data.truth.extend([is_title] * 2)

@@ -21,6 +21,7 @@ from newscrawl.lab.training.cross_validation import (
     out_of_fold,
     title_scores,
 )
+from newscrawl.lab.training.example_types import nodes_without_style
 from newscrawl.lab.training.kind_report import kind_tables
 from newscrawl.lab.training.kind_training import fit_kind_models, read_out_of_fold
 from newscrawl.lab.training.model_writer import save_models
@@ -130,7 +131,7 @@ def failure_table(examples: Examples[Example]) -> Table:
 def cross_validate(examples: Examples[Example]) -> Iterator[ClassifierResult]:
     """Yield the results of each approach in both kinds of folds."""
     styled = examples.examples
-    unstyled = [replace(example, nodes=example.nodes.without_style()) for example in styled]
+    unstyled = [replace(example, nodes=nodes_without_style(example.nodes)) for example in styled]
     for kind in KINDS:
         fold_of = folds(examples.pages, kind)
         models = fold_models(examples.pages, unstyled, fold_of)

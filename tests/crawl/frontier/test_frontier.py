@@ -18,8 +18,13 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.frontier.leases import Lease, LeaseBook, item_key, outbox_row
-from newscrawl.crawl.frontier.request_queue import PendingRequests, QueueEntry
-from newscrawl.crawl.frontier.serialization import SerializationError, dump_request, load_request
+from newscrawl.crawl.frontier.request_queue import (
+    PendingRequests,
+    QueueEntry,
+    SerializationError,
+    dump_request,
+    load_request,
+)
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
 from tests.helpers.crawl_history import in_loop

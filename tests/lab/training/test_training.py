@@ -14,15 +14,14 @@ from newscrawl.css import Stylesheets
 from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.fields.attributes import TextNodes
-from newscrawl.fields.cardoso import MAX_DATE_LENGTH, Models, classify, load_models
+from newscrawl.fields.cardoso import MAX_DATE_LENGTH, Models, TextNodes, classify, load_models
 from newscrawl.fields.titles.title_model import title_text
 from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.lab.corpora.corpus_sheets import CorpusSheets
 from newscrawl.lab.corpora.folds import folds
 from newscrawl.lab.corpora.labels import Coverage, Labels, align
 from newscrawl.lab.corpora.title_match import TitleMatch, match_means
-from newscrawl.lab.training.example_types import Example
+from newscrawl.lab.training.example_types import Example, without_style
 from newscrawl.lab.training.examples import example, read_examples
 from newscrawl.lab.training.model_writer import save_ensemble
 from newscrawl.lab.training.title_training import fit_title_model
@@ -345,7 +344,7 @@ def test_title_model_on_other_sites(corpus_dir: Path):
         others = [(page, one) for page, one, other in bundle if other != fold]
         model = fit_title_model(*map(list, zip(*others, strict=True)))
         matches += [
-            TitleMatch.of(title_text(one.candidates.without_style(), model), one.title)
+            TitleMatch.of(title_text(without_style(one.candidates), model), one.title)
             for _, one, other in bundle
             if other == fold and one.title
         ]
