@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-BUILD := pyproject.toml setup.py $(wildcard newscrawl/*/*.pyx newscrawl/*/*/*.pyx)
+BUILD := pyproject.toml setup.py newscrawl/body/block_features.py $(wildcard newscrawl/*/*.pyx newscrawl/*/*.pxd)
 # What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
 # A process per core; the tests of a file share servers and crawls.

@@ -13,7 +13,7 @@ from setuptools import Extension, find_packages, setup
 
 
 def extensions() -> list[Extension]:
-    """Return the compiled modules. Each has an equivalent in Python, used if it is missing.
+    """Return the compiled modules. Each is or has an equivalent in Python, used if it is missing.
 
     Empty without Cython, and for eggs, which may be deployed to other platforms.
     """
@@ -23,11 +23,16 @@ def extensions() -> list[Extension]:
         from Cython.Build import cythonize  # noqa: PLC0415
     except ImportError:
         return []
+    # A Python module with types in a .pxd file is compiled as it is.
+    typed = (path.with_suffix(".py") for path in Path("newscrawl").rglob("*.pxd"))
+    sources = [*Path("newscrawl").rglob("*.pyx"), *(path for path in typed if path.exists())]
     modules = [
-        Extension(".".join(path.with_suffix("").parts), [str(path)])
-        for path in sorted(Path("newscrawl").rglob("*.pyx"))
+        Extension(".".join(source.with_suffix("").parts), [str(source)])
+        for source in sorted(sources)
     ]
-    built: list[Extension] = cythonize(modules, build_dir="build")
+    built: list[Extension] = cythonize(
+        modules, build_dir="build", compiler_directives={"annotation_typing": False}
+    )
     for extension in built:
         extension.optional = True  # cythonize() resets it
     return built

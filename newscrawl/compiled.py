@@ -1,15 +1,21 @@
-"""Choice between compiled functions and the Python functions that they replace."""
+"""Choice between compiled functions and the Python functions that they replace.
+
+Cython also compiles Python modules that have types in a ``.pxd`` file.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import sys
 from functools import partial, update_wrapper
 from importlib import import_module
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
     from types import ModuleType
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -18,6 +24,22 @@ logger = logging.getLogger(__name__)
 
 failed = False
 """Whether a compiled module could not be loaded, which is logged once."""
+
+
+class _SourceFinder:
+    """Finder of the Python sources of this package, also of compiled ones."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None, _: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not (path and name.startswith("newscrawl.")):
+            return None
+        return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
+
+
+if os.environ.get("NEWSCRAWL_NO_EXTENSIONS"):
+    sys.meta_path.insert(0, _SourceFinder)
 
 
 def compiled(module: str, **constants: Any) -> Callable[[F], F]:

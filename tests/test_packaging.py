@@ -129,7 +129,7 @@ def test_wheel_has_the_whole_package(request: Any, checkout: Path, kind: str):
     names = {
         name
         for name in zipfile.ZipFile(wheel).namelist()
-        if not re.fullmatch(r"newscrawl/(?:\w+/)*_\w+\.[\w.-]+\.(so|pyd)", name)
+        if not re.fullmatch(r"newscrawl/(?:\w+/)*\w+\.[\w.-]+\.(so|pyd)", name)
     }
     info = next(name for name in names if name.endswith(".dist-info/METADATA")).split("/")[0]
     files = {name for name in package_files(checkout) if not name.endswith((".pxd", ".pyx"))}
@@ -186,7 +186,10 @@ def test_wheel_has_the_compiled_modules(checkout: Path, wheel: Path):
     """Each Cython source is a compiled module if there is a compiler."""
     if shutil.which(sysconfig.get_config_var("CC").split()[0]) is None:
         pytest.skip("needs a compiler")
-    sources = {path.with_suffix("") for path in (checkout / "newscrawl").rglob("*.pyx")}
+    package = checkout / "newscrawl"
+    sources = {path.with_suffix("") for path in package.rglob("*.pyx")}
+    typed = {path.with_suffix("") for path in package.rglob("*.pxd")}
+    sources |= {path for path in typed if path.with_suffix(".py").exists()}
     names = zipfile.ZipFile(wheel).namelist()
     compiled = {
         checkout / name.partition(".")[0] for name in names if name.endswith((".so", ".pyd"))

@@ -1,37 +1,32 @@
-"""Features of candidate blocks for the block classifier.
+"""Features of candidate blocks for the block classifier, alone and in the context of the page.
 
 They follow the papers: amount of text and links (NCE, CoreEx), punctuation (ECON), long linkless
 text under the same parent, votes of the three algorithms, repeated markup. None depends on the
 language.
+
+The first pass rates blocks one by one. The second sees the probabilities of neighbours, of blocks
+with the same markup and of the page (stacking); it corrects pages with a wrong level, such as a feed
+below a short article.
+
+Cython compiles this module, with the types in ``block_features.pxd``.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from itertools import accumulate
 from math import log2
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from newscrawl.body.block_texts import (
-    DESCRIPTION_PREFIX,
-    MAX_SYMBOL_TEXT,
-    MIN_DESCRIPTION_PREFIX,
-    page_descriptions,
-    text_columns,
-    texts_of,
-)
 from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes
-from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
+from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
-
-K = TypeVar("K", bound="Hashable")
 
 Columns = dict[str, list[float]]
 """Feature name -> one number per candidate."""
@@ -57,28 +52,37 @@ H1_CODE = _TAG_CODES["h1"]
 """Values of the features ``tag`` and ``parent_tag``."""
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
+_PARAGRAPH_TAGS = frozenset({"li", "p"})
 _IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
+# Distance to another block, and number of blocks on each side.
+_NEIGHBOURS = {f"probability{shift:+d}": shift for shift in (-3, -2, -1, 1, 2, 3)}
+_WINDOWS = {f"window_{reach}": reach for reach in (2, 5, 12)}
+# Blocks with equal values of these features form a group.
+_GROUPS = {
+    "own": ("own_count", "own_mean", "own_long"),
+    "above": ("above_count", "above_mean", "above_long"),
+    "parent": ("up_share", "up_blocks", "depth"),
+}
 
-_VOTE_BITS = {"nce": 1, "coreex": 2}  # the share before of ECON, bit 4, gains nothing
+CONTEXT_FEATURES = (
+    *FEATURES, "probability", *_NEIGHBOURS, *_WINDOWS,
+    *(f"{name}_{part}" for name in _GROUPS for part in ("probability", "best")),
+    "own_share", "expected_f1", "cut", "above_cut", "level", "earlier", "best",
+)  # fmt: skip
+"""Features of the second pass: those of the first, then of the context, in the model's order."""
 
-
-class _CandidateColumns(NamedTuple):
-    """Candidates of a page with values that several features use."""
-
-    document: Document
-    #: row of the heading of the article
-    heading: int | None
-    #: row of the block-level element of each candidate
-    owner: list[int]
-    #: row of the parent of that element
-    parent: list[int]
-    #: rows of the text nodes of each candidate
-    rows: list[list[int]]
-    #: weighted characters
-    chars: list[float]
-    link_density: list[float]
-    #: weighted characters of long candidates with few links, 0 for others
-    long: list[float]
+_SENTENCE_ENDS = ".!?…。！？؟۔।॥"
+_CLOSING_MARKS = "\"'”’»)]」』"
+_SYMBOLS = "©®|•»›→▶►@#/"
+_MAX_SYMBOL_TEXT = 100  # characters in which symbols are counted
+_MAX_DESCRIPTION = 600  # characters that are read
+# Characters of a text that are compared with the description.
+_PREFIX, _MIN_PREFIX = 50, 20
+_DESCRIPTION_NAMES = frozenset({"description", "og:description"})
+_MAX_DESCRIPTIONS = 4
+SENTENCE = 2.0
+"""Value of the feature ``ends`` of a text that ends like a sentence."""
+_MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
 
 
 def block_features(
@@ -101,24 +105,218 @@ def block_features(
     )
 
 
-def has_semantic_markup(document: Document) -> bool:
-    """Return whether the page has an ``article`` or a ``main`` element."""
-    return bool(document.rows_of("article") or document.rows_of("main"))
+class _Candidates:
+    """Candidates of a page, with the columns of their features."""
+
+    def __init__(self, document: Document, owner: list[int], rows: list[list[int]]) -> None:
+        self.tags, self.parents, self.ends = document.tag, document.parent, document.end
+        self.before, self.links = document.chars_before, document.link_chars_before
+        self.count, self.owner, self.rows = len(owner), owner, rows
+        self.above = [max(self.parents[row], 0) for row in owner]
+        #: weighted characters of all candidates; of long candidates with few links, 0 for others
+        self.sizes, self.longs = _zeros(self.count), _zeros(self.count)
+        self.whole_long = 0.0
+        self.columns: dict[str, array[float]] = {}
+
+    def column(self, name: str) -> array[float]:
+        """Add a column of zeros."""
+        return _new_column(self.columns, name, self.count)
+
+    def fill_sizes(self) -> None:
+        chars, density = self.column("chars"), self.column("link_density")
+        before, after = self.column("before_chars"), self.column("after_chars")
+        sizes, longs = self.sizes, self.longs
+        for place in range(self.count):
+            first, end = self.rows[place][0], self.rows[place][-1] + 1
+            start, stop = self.before[first], self.before[end]
+            links, links_stop = self.links[first], self.links[end]
+            size = stop - start or 1.0
+            sizes[place], density[place] = size, (links_stop - links) / size
+            if size >= MIN_LONG and density[place] < MAX_LINK_DENSITY:
+                longs[place] = size
+                self.whole_long += size
+            chars[place] = log2(1 + size)
+        for place in range(self.count):
+            before[place] = chars[place - 1] if place else -1
+            after[place] = chars[place + 1] if place + 1 < self.count else -1
+
+    def fill_markup(self, within: bytearray, outside: float) -> None:
+        tag, parent_tag = self.column("tag"), self.column("parent_tag")
+        before_tag, within_article = self.column("before_tag"), self.column("within_article")
+        strong, emphasis = self.column("strong"), self.column("emphasis")
+        image, sizes = self.column("image"), self.sizes
+        for place in range(self.count):
+            row = self.owner[place]
+            tag[place] = _TAG_CODES.get(self.tags[row], 0.0)
+            parent_tag[place] = _TAG_CODES.get(self.tags[self.above[place]], 0.0)
+            before_tag[place] = tag[place - 1] if place else -1
+            within_article[place] = 1.0 if within[row] else outside
+            strong[place] = self.stressed(place, _STRONG) / sizes[place]
+            emphasis[place] = self.stressed(place, _EMPHASIS) / sizes[place]
+            image[place] = self.image_before(self.rows[place][0])
+
+    def stressed(self, place: int, tags: frozenset[str]) -> float:
+        """Return the characters in inline elements with one of the *tags*."""
+        chars, owner = 0.0, self.owner[place]
+        for row in self.rows[place]:
+            above = self.parents[row]
+            while above != owner:
+                if self.tags[above] in tags:
+                    start, stop = self.before[row], self.before[row + 1]
+                    chars += stop - start
+                    break
+                above = self.parents[above]
+        return chars
+
+    def image_before(self, row: int) -> float:
+        """Return 6 for an image in the row before *row*, down to 1 for six rows before; else 0."""
+        for back in range(1, min(row, 6) + 1):
+            if self.tags[row - back] == TEXT:
+                break
+            if self.tags[row - back] in _IMAGE_TAGS:
+                return 7.0 - back
+        return 0.0
+
+    def fill_votes(self, votes: bytearray) -> None:
+        """Fill in the number of votes; the share before of ECON, bit 4, gains nothing."""
+        voters = self.column("votes")
+        for place in range(self.count):
+            vote = votes[self.rows[place][0]]
+            voters[place] = (vote & 1) + (vote >> 1 & 1) + (vote >> 2 & 1)
+        self.fill_shares_before(votes, 1, "nce_before")
+        self.fill_shares_before(votes, 2, "coreex_before")
+
+    def fill_shares_before(self, votes: bytearray, voter: int, name: str) -> None:
+        """Fill in the share of the text of *voter* that precedes a block."""
+        column, sizes = self.column(name), self.sizes
+        total = 0.0
+        for place in range(self.count):
+            column[place] = total
+            if votes[self.rows[place][0]] & voter:
+                total += sizes[place]
+        for place in range(self.count):
+            column[place] /= total or 1.0
+
+    def fill_parents(self, depths: list[int]) -> None:
+        """Fill in features of the parents: the parent of the article contains most long text."""
+        homes, ups = [], []
+        share, depth, blocks = (
+            self.column("up_share"),
+            self.column("depth"),
+            self.column("up_blocks"),
+        )
+        whole = self.before[self.ends[0]] or 1.0
+        for place in range(self.count):
+            row, up = self.owner[place], self.above[place]
+            is_container = self.rows[place][0] > row + 1 and self.tags[row] not in _PARAGRAPH_TAGS
+            homes.append(row if is_container else up)
+            ups.append(max(self.parents[up], 0))
+            start, stop = self.before[up], self.before[self.ends[up]]
+            share[place] = (stop - start) / whole
+        self.fill_shares_of_best(ups, "up_long")
+        best = self.fill_shares_of_best(homes, "home_long")
+        groups, counts = _numbered(self.above), _zeros(self.count)
+        for place in range(self.count):
+            group = groups[place]
+            counts[group] += 1
+            depth[place] = depths[self.owner[place]] - depths[best]
+        for place in range(self.count):
+            group = groups[place]
+            blocks[place] = min(counts[group], 30.0)
+
+    def fill_shares_of_best(self, keys: list[int], name: str) -> int:
+        """Fill in the long text of each key relative to the largest; return the key of the largest."""
+        column, held, longs, groups = (
+            self.column(name),
+            _zeros(self.count),
+            self.longs,
+            _numbered(keys),
+        )
+        best = best_group = 0
+        for place in range(self.count):
+            group = groups[place]
+            held[group] += longs[place]
+        for place in range(self.count):
+            group = groups[place]
+            if held[group] > held[best_group]:
+                best, best_group = place, group
+        largest = held[best_group] or 1.0
+        for place in range(self.count):
+            group = groups[place]
+            column[place] = held[group] / largest
+        return keys[best]
+
+    def fill_patterns(self, classes: dict[int, str]) -> None:
+        """Fill in statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
+        own, above = [], []
+        for place in range(self.count):
+            row, up = self.owner[place], self.above[place]
+            own.append((self.tags[row], classes.get(row), self.tags[up]))
+            above.append((self.tags[up], classes.get(up), self.tags[row]))
+        self.fill_pattern(own, "own")
+        self.fill_pattern(above, "above")
+
+    def fill_pattern(self, keys: list[Any], name: str) -> None:
+        """Fill in the number, mean size and share of long text of the blocks that share a key."""
+        groups, sizes, longs = _numbered(keys), self.sizes, self.longs
+        counts, chars, long_chars = _zeros(self.count), _zeros(self.count), _zeros(self.count)
+        count, mean = self.column(f"{name}_count"), self.column(f"{name}_mean")
+        long_share = self.column(f"{name}_long")
+        for place in range(self.count):
+            group = groups[place]
+            counts[group] += 1
+            chars[group] += sizes[place]
+            long_chars[group] += longs[place]
+        for place in range(self.count):
+            group = groups[place]
+            count[place] = counts[group]
+            mean[place] = log2(1 + chars[group] / counts[group])
+            long_share[place] = long_chars[group] / (self.whole_long or 1.0)
+
+    def fill_places(self, heading: int | None) -> None:
+        after_heading, share = self.column("after_heading"), self.column("place")
+        left, window = self.column("left"), self.column("window")
+        sizes, longs = self.sizes, self.longs
+        whole = self.before[-1] or 1.0
+        start = total = earlier = 0.0
+        if heading is not None:
+            start = self.before[self.ends[heading]]
+        for place in range(self.count):
+            total += sizes[place]
+        total = total or 1.0
+        for place in range(self.count):
+            stop = self.before[self.rows[place][0]]
+            after_heading[place] = (stop - start) / whole
+            share[place] = earlier / total
+            left[place] = log2(1 + total - earlier)
+            earlier += sizes[place]
+            near = 0.0
+            for other in range(max(0, place - 3), min(self.count, place + 4)):
+                near += longs[other]
+            window[place] = log2(1 + near)
+
+    def fill_texts(self, texts: list[str], description: str) -> None:
+        """Fill in features of the texts alone: punctuation, symbols, description, repetition."""
+        ends, odd = self.column("ends"), self.column("odd")
+        described, again = self.column("described"), self.column("again")
+        seen: dict[str, bool] = {}
+        for place in range(self.count):
+            text = texts[place]
+            seen[text] = text in seen
+            ends[place] = ending(text)
+            odd[place] = _count_symbols(text)
+            described[place] = _is_described(text, description) if description else -1
+        for place in range(self.count):
+            again[place] = seen[texts[place]]
 
 
-@compiled(
-    "newscrawl.body._block_features",
-    tag_codes=_TAG_CODES, strong_tags=_STRONG, emphasis_tags=_EMPHASIS, image_tags=_IMAGE_TAGS,
-    min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY, prefix=DESCRIPTION_PREFIX,
-    min_prefix=MIN_DESCRIPTION_PREFIX, max_symbol_text=MAX_SYMBOL_TEXT,
-)  # fmt: skip
-def feature_columns(  # noqa: PLR0917  # the compiled function takes positional arguments
+def feature_columns(  # noqa: PLR0917  # faster than keywords
     document: Document,
     owner: list[int],
     rows: list[list[int]],
     votes: bytearray,
     heading: int | None,
-    texts: Sequence[str],
+    texts: list[str],
     description: str,
 ) -> dict[str, array[float]]:
     """Return the features of candidates: see :func:`block_features`.
@@ -126,212 +324,189 @@ def feature_columns(  # noqa: PLR0917  # the compiled function takes positional 
     *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* the texts of the
     blocks, *description* the descriptions in the metadata of the page.
     """
-    candidates = _candidates(document, owner, rows, heading)
-    columns = (
-        _size_columns(candidates)
-        | _markup_columns(candidates)
-        | _vote_columns(candidates, votes)
-        | _parent_columns(candidates)
-        | _pattern_columns(candidates)
-        | _place_columns(candidates)
-        | _neighbour_columns(candidates)
-        | text_columns(texts, description)
+    candidates = _Candidates(document, owner, rows)
+    candidates.fill_sizes()
+    articles = document.rows_of("article")
+    outside = 0.0 if articles or document.rows_of("main") else -1.0
+    candidates.fill_markup(cast_votes(document.end, [articles]), outside)
+    candidates.fill_votes(votes)
+    candidates.fill_parents(document.depth)
+    candidates.fill_patterns(document.attributes["class"])
+    candidates.fill_places(heading)
+    candidates.fill_texts(texts, description)
+    return candidates.columns
+
+
+def context_columns(
+    features: Mapping[str, Sequence[float]],
+    probabilities: list[float],
+    chars: list[float],
+    expected_f1: float,
+    cut: float,
+) -> dict[str, array[float]]:
+    """Return the features of candidate blocks in their context.
+
+    *features* are those of the first pass, *probabilities* its result. *expected_f1* is that of
+    the best subset, *cut* the smallest probability in it. *chars* are weighted characters.
+    """
+    columns: dict[str, array[float]] = {}
+    count = len(probabilities)
+    if not count:
+        return columns
+    rates, sizes = array("d", probabilities), array("d", chars)
+    mass, before = _zeros(count + 1), _zeros(count + 1)
+    for place in range(count):
+        mass[place + 1] = mass[place] + rates[place] * sizes[place]
+        before[place + 1] = before[place] + sizes[place]
+    columns["probability"] = array("d", probabilities)
+    above_cut, earlier = (
+        _new_column(columns, "above_cut", count),
+        _new_column(columns, "earlier", count),
     )
-    return {name: array("d", column) for name, column in columns.items()}
+    for place in range(count):
+        above_cut[place] = rates[place] - cut
+        earlier[place] = mass[place] / (mass[count] or 1.0)
+    for name, shift in _NEIGHBOURS.items():
+        _fill_neighbours(_new_column(columns, name, count), rates, shift)
+    for name, reach in _WINDOWS.items():
+        _fill_windows(_new_column(columns, name, count), mass, before, reach)
+    total = before[count] or 1.0
+    for name, keys in _GROUPS.items():
+        _fill_group(columns, name, [features[key] for key in keys], rates, sizes, total)
+    page = {
+        "expected_f1": expected_f1,
+        "cut": cut,
+        "best": max(probabilities),
+        "level": mass[count] / total,
+    }
+    return columns | {name: array("d", [value]) * count for name, value in page.items()}
 
 
-def _candidates(
-    document: Document, owner: list[int], rows: list[list[int]], heading: int | None
-) -> _CandidateColumns:
-    before, links = document.chars_before, document.link_chars_before
-    spans = [(mine[0], mine[-1] + 1) for mine in rows]
-    chars = [before[end] - before[first] or 1.0 for first, end in spans]
-    density = [
-        (links[end] - links[first]) / size for (first, end), size in zip(spans, chars, strict=True)
+def _fill_neighbours(column: array[float], rates: array[float], shift: int) -> None:
+    count = len(column)
+    for place in range(count):
+        column[place] = rates[place + shift] if 0 <= place + shift < count else -1
+
+
+def _fill_windows(
+    column: array[float], mass: array[float], before: array[float], reach: int
+) -> None:
+    """Fill in the mean probability of a character up to *reach* blocks away, from prefix sums."""
+    count = len(column)
+    for place in range(count):
+        first, end = max(0, place - reach), min(count, place + reach + 1)
+        column[place] = (mass[end] - mass[first]) / (before[end] - before[first] or 1.0)
+
+
+def _fill_group(  # noqa: PLR0917  # as for feature_columns()
+    columns: dict[str, array[float]],
+    name: str,
+    parts: list[Any],
+    rates: array[float],
+    sizes: array[float],
+    total: float,
+) -> None:
+    """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
+    count = len(rates)
+    groups = _numbered(list(zip(*parts, strict=True)))
+    masses, chars, largest = _zeros(count), _zeros(count), _zeros(count)
+    mean, best = (
+        _new_column(columns, f"{name}_probability", count),
+        _new_column(columns, f"{name}_best", count),
+    )
+    share = _new_column(columns, f"{name}_share", count)
+    for place in range(count):
+        group = groups[place]
+        masses[group] += rates[place] * sizes[place]
+        chars[group] += sizes[place]
+        largest[group] = max(largest[group], rates[place])
+    for place in range(count):
+        group = groups[place]
+        mean[place] = masses[group] / (chars[group] or 1.0)
+        best[place] = largest[group]
+        share[place] = chars[group] / total
+
+
+def _zeros(count: int) -> array[float]:
+    """Return an array of zeros."""
+    return array("d", bytes(8 * count))
+
+
+def _new_column(columns: dict[str, array[float]], name: str, count: int) -> array[float]:
+    """Add a column of zeros."""
+    column = columns[name] = _zeros(count)
+    return column
+
+
+def _numbered(keys: list[Any]) -> list[int]:
+    """Return a number for each key, the same for equal ones."""
+    numbers: dict[Any, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys]
+
+
+def texts_of(document: Document, rows: Iterable[Sequence[int]]) -> list[str]:
+    """Return the text of each block; *rows* are the text nodes of each."""
+    text = document.text
+    return [
+        text[mine[0]] if len(mine) == 1 else " ".join([text[row] for row in mine]) for mine in rows
     ]
-    return _CandidateColumns(
-        document,
-        heading,
-        owner,
-        [max(document.parent[row], 0) for row in owner],
-        rows,
-        chars,
-        density,
-        [
-            size if size >= MIN_LONG and share < MAX_LINK_DENSITY else 0.0
-            for size, share in zip(chars, density, strict=True)
-        ],
-    )
 
 
-def _size_columns(candidates: _CandidateColumns) -> Columns:
-    return {
-        "chars": [log2(1 + size) for size in candidates.chars],
-        "link_density": candidates.link_density,
+def ending(text: str) -> float:
+    """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
+    size = len(text)
+    place, first = size - 1, max(0, size - 8)
+    while place >= first and text[place] in _CLOSING_MARKS:
+        place -= 1
+    if place >= first and text[place] in _SENTENCE_ENDS:
+        return SENTENCE
+    return 1.0 if size and text[size - 1] in ":：" else 0.0
+
+
+def _count_symbols(text: str) -> float:
+    count = 0
+    for character in text[:_MAX_SYMBOL_TEXT]:
+        if not ("A" <= character <= "z" or character == " ") and character in _SYMBOLS:
+            count += 1
+    return count
+
+
+def _is_described(text: str, description: str) -> bool:
+    """Return whether the start of *text* is in the description."""
+    if len(text) < _MIN_PREFIX:
+        return False
+    start = text[:_PREFIX]
+    if "  " in start or start[-1] == " " or not start.isprintable():
+        start = squeeze(text[: 4 * _PREFIX])[:_PREFIX]
+    return len(start) >= _MIN_PREFIX and start in description
+
+
+def page_descriptions(document: Document) -> str:
+    """Return the descriptions in ``meta`` elements, one per line, white space collapsed."""
+    found: list[str] = []
+    for _, tag, attributes, _ in document.statements:
+        if tag == "meta":
+            name = attributes.get("name") or attributes.get("property")
+            if name and name.lower() in _DESCRIPTION_NAMES:
+                found.append(squeeze(attributes.get("content", "")[:_MAX_DESCRIPTION]))
+    return "\n".join(found[:_MAX_DESCRIPTIONS])
+
+
+def repeated_texts(
+    document: Document, rows: Sequence[Sequence[int]], chars: Sequence[float]
+) -> set[int]:
+    """Return the positions of long texts that occur three times or more.
+
+    They are placeholders of embedded posts before consent. Empty if all long texts are repeated.
+    *rows* are the text nodes of each text, *chars* its weighted characters.
+    """
+    sizes = [size for size in chars if size >= _MIN_REPEATED_CHARS]
+    if len(sizes) - len(set(sizes)) < _MIN_REPETITIONS - 1:  # the common case
+        return set()
+    long = [place for place, size in enumerate(chars) if size >= _MIN_REPEATED_CHARS]
+    texts = texts_of(document, [rows[place] for place in long])
+    seen = Counter(texts)
+    repeated = {
+        place for place, text in zip(long, texts, strict=True) if seen[text] >= _MIN_REPETITIONS
     }
-
-
-def _markup_columns(candidates: _CandidateColumns) -> Columns:
-    document, tag = candidates.document, candidates.document.tag
-    inside = cast_votes(document.end, [document.rows_of("article")])
-    outside = 0.0 if has_semantic_markup(document) else -1.0
-    return {
-        "tag": [_TAG_CODES.get(tag[row], 0.0) for row in candidates.owner],
-        "parent_tag": [_TAG_CODES.get(tag[row], 0.0) for row in candidates.parent],
-        "within_article": [float(inside[row]) or outside for row in candidates.owner],
-        **_emphasis_columns(candidates),
-    }
-
-
-def _emphasis_columns(candidates: _CandidateColumns) -> Columns:
-    """Return the shares of strong and emphasised text."""
-    document, parent, tag = candidates.document, candidates.document.parent, candidates.document.tag
-    columns: Columns = {"strong": [], "emphasis": []}
-    for rows, owner, size in zip(candidates.rows, candidates.owner, candidates.chars, strict=True):
-        strong = emphasis = 0.0
-        for row in rows:
-            above, tags = parent[row], []
-            while above != owner:
-                tags.append(tag[above])
-                above = parent[above]
-            if tags:
-                chars = document.chars(row)
-                strong += 0.0 if _STRONG.isdisjoint(tags) else chars
-                emphasis += 0.0 if _EMPHASIS.isdisjoint(tags) else chars
-        columns["strong"].append(strong / size)
-        columns["emphasis"].append(emphasis / size)
-    return columns
-
-
-def _vote_columns(candidates: _CandidateColumns, votes: bytearray) -> Columns:
-    """Return the number of votes, and how much of the text of NCE and CoreEx precedes a block."""
-    taken = [votes[rows[0]] for rows in candidates.rows]
-    columns = {"votes": [float(voters.bit_count()) for voters in taken]}
-    for name, voter in _VOTE_BITS.items():
-        sizes = zip(candidates.chars, taken, strict=True)
-        columns[f"{name}_before"] = _shares_before(
-            [size if voters & voter else 0.0 for size, voters in sizes]
-        )
-    return columns
-
-
-def _shares_before(sizes: Sequence[float]) -> list[float]:
-    sums = list(accumulate(sizes, initial=0.0))
-    whole = sums.pop() or 1.0
-    return [total / whole for total in sums]
-
-
-def _parent_columns(candidates: _CandidateColumns) -> Columns:
-    """Return features of the parents: the parent of the article contains most long text."""
-    document, depth = candidates.document, candidates.document.depth
-    parent = document.parent
-    grandparent = [max(parent[row], 0) for row in candidates.parent]
-    home = [
-        _home(document, *candidate)
-        for candidate in zip(candidates.owner, candidates.parent, candidates.rows, strict=True)
-    ]
-    held = _sums(home, candidates.long)
-    best = max(held, key=held.__getitem__, default=0)
-    whole = document.chars(0) or 1.0
-    chars = {row: document.chars(row) / whole for row in set(candidates.parent)}
-    return {
-        "home_long": _shares_of_best(home, candidates.long),
-        "up_long": _shares_of_best(grandparent, candidates.long),
-        "depth": [float(depth[row] - depth[best]) for row in candidates.owner],
-        "up_share": list(map(chars.__getitem__, candidates.parent)),
-        "up_blocks": [float(min(n, 30)) for n in _counts(candidates.parent)],
-    }
-
-
-def _home(document: Document, owner: int, parent: int, rows: Sequence[int]) -> int:
-    """Return the container of a block: its owner if it also contains other blocks, else the parent."""
-    is_container = rows[0] > owner + 1 and document.tag[owner] not in ("li", "p")
-    return owner if is_container else parent
-
-
-def _sums(keys: Iterable[K], sizes: Iterable[float]) -> dict[K, float]:
-    sums: dict[K, float] = {}
-    for key, size in zip(keys, sizes, strict=True):
-        sums[key] = sums.get(key, 0.0) + size
-    return sums
-
-
-def _counts(keys: Sequence[Hashable]) -> list[int]:
-    counts = Counter(keys)
-    return [counts[key] for key in keys]
-
-
-def _shares_of_best(keys: Sequence[int], sizes: Sequence[float]) -> list[float]:
-    sums = _sums(keys, sizes)
-    best = max(sums.values(), default=0.0) or 1.0
-    return [sums[key] / best for key in keys]
-
-
-def _pattern_columns(candidates: _CandidateColumns) -> Columns:
-    """Return statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
-    document, tag = candidates.document, candidates.document.tag
-    pairs = list(zip(candidates.owner, candidates.parent, strict=True))
-    name = document.attributes["class"].get
-    own = [(tag[row], name(row), tag[above]) for row, above in pairs]
-    above = [(tag[above], name(above), tag[row]) for row, above in pairs]
-    return _pattern_statistics("own", own, candidates) | _pattern_statistics(
-        "above", above, candidates
-    )
-
-
-def _pattern_statistics(
-    name: str, keys: Sequence[Hashable], candidates: _CandidateColumns
-) -> Columns:
-    whole = sum(candidates.long) or 1.0
-    groups: dict[Hashable, list[int]] = {}
-    for place, key in enumerate(keys):
-        groups.setdefault(key, []).append(place)
-    statistics = {}
-    for key, places in groups.items():
-        size, long = (
-            sum(map(column.__getitem__, places)) for column in (candidates.chars, candidates.long)
-        )
-        count = float(len(places))
-        statistics[key] = (count, log2(1 + size / count), long / whole)
-    columns = zip(*map(statistics.__getitem__, keys), strict=True)
-    names = (f"{name}_{statistic}" for statistic in ("count", "mean", "long"))
-    return dict(zip(names, map(list, columns), strict=True))
-
-
-def _place_columns(candidates: _CandidateColumns) -> Columns:
-    document, heading = candidates.document, candidates.heading
-    before, tag = document.chars_before, document.tag
-    start = before[document.end[heading]] if heading is not None else 0.0
-    whole, total = before[-1] or 1.0, sum(candidates.chars) or 1.0
-    earlier = [0.0, *accumulate(candidates.chars)]
-    return {
-        "after_heading": [(before[rows[0]] - start) / whole for rows in candidates.rows],
-        "place": [size / total for size in earlier[:-1]],
-        "left": [log2(1 + total - size) for size in earlier[:-1]],
-        "image": [_image_before(tag, rows[0]) for rows in candidates.rows],
-    }
-
-
-def _image_before(tag: Sequence[str], row: int) -> float:
-    """Return 6 for an image in the row before *row*, down to 1 for six rows before; else 0."""
-    for closeness, name in enumerate(reversed(tag[max(0, row - 6) : row]), -6):
-        if name == TEXT:
-            break
-        if name in _IMAGE_TAGS:
-            return float(-closeness)
-    return 0.0
-
-
-def _neighbour_columns(candidates: _CandidateColumns) -> Columns:
-    tag, owner, count = candidates.document.tag, candidates.owner, len(candidates.rows)
-    sizes = [log2(1 + size) for size in candidates.chars]
-    long = [0.0, *accumulate(candidates.long)]
-    return {
-        "before_chars": [-1.0, *sizes[:-1]],
-        "after_chars": [*sizes[1:], -1.0],
-        "before_tag": [-1.0, *(_TAG_CODES.get(tag[row], 0.0) for row in owner[:-1])],
-        "window": [
-            log2(1 + long[min(count, place + 4)] - long[max(0, place - 3)])
-            for place in range(count)
-        ],
-    }
+    return repeated if len(repeated) < len(long) else set()

@@ -10,7 +10,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_texts import SENTENCE, ending
+from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.notices import address, host, leads_to_site
 from newscrawl.body.parts import CAPTION_TAGS, elements_in, is_embed
 from newscrawl.document.document import rows_between

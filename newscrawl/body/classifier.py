@@ -11,8 +11,13 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.block_features import FEATURES, block_features
-from newscrawl.body.block_texts import repeated_texts
+from newscrawl.body.block_features import (
+    CONTEXT_FEATURES,
+    FEATURES,
+    block_features,
+    context_columns,
+    repeated_texts,
+)
 from newscrawl.body.blocks import (
     MIN_LONG,
     blocks_with_same_markup,
@@ -24,7 +29,6 @@ from newscrawl.body.companions import (
     with_neighbours,
     with_nested_tags,
 )
-from newscrawl.body.context_features import CONTEXT_FEATURES, context_columns
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
 from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions

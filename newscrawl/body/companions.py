@@ -8,8 +8,15 @@ from math import log2
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_features import CODE_CODE, H1_CODE, HEADING_CODES, ITEM_CODE, QUOTE_CODE
-from newscrawl.body.block_texts import SENTENCE, ending
+from newscrawl.body.block_features import (
+    CODE_CODE,
+    H1_CODE,
+    HEADING_CODES,
+    ITEM_CODE,
+    QUOTE_CODE,
+    SENTENCE,
+    ending,
+)
 from newscrawl.body.blocks import MIN_LONG, blocks_with_same_markup
 from newscrawl.body.excluded_regions import child_of, heading_row, home_of
 from newscrawl.body.parts import is_embed

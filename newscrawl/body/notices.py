@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_texts import SENTENCE, ending
+from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
 from newscrawl.document.document import rows_between
 from newscrawl.text import WIDE_WEIGHT

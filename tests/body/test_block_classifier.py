@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.block_features import FEATURES
+from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES, context_columns
 from newscrawl.body.blocks import find_blocks, find_roots
 from newscrawl.body.classifier import (
     best_subset,
@@ -18,7 +18,6 @@ from newscrawl.body.classifier import (
     choose_blocks,
     load_body_models,
 )
-from newscrawl.body.context_features import CONTEXT_FEATURES, context_columns
 from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, block_texts
+from newscrawl.body import block_features
 from newscrawl.body.blocks import cast_votes, find_blocks, group_rows
-from newscrawl.body.context_features import context_columns
 from newscrawl.body.coreex import FORM_TAGS, terminal_sums
 from newscrawl.body.econ import EconParameters, joint_para, read_text
 from newscrawl.compiled import is_compiled
@@ -19,11 +20,19 @@ from newscrawl.text import squeeze
 from tests.conftest import corpus_pages
 from tests.helpers.compiled import assert_equal_in_python
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-if not is_compiled(block_features.feature_columns):
+if not is_compiled(group_rows):
     pytest.skip("compiled loops are not built", allow_module_level=True)
+
+PYTHON: Any = ModuleType("newscrawl.body.block_features_in_python")
+"""The source of the compiled module, not compiled."""
+exec(Path(block_features.__file__).with_name("block_features.py").read_bytes(), PYTHON.__dict__)
+
+
+def assert_equal_features_in_python(name: str, *arguments: Any) -> Any:
+    """Assert that the function *name* and its Python source agree; return the result."""
+    result = getattr(block_features, name)(*arguments)
+    assert result == getattr(PYTHON, name)(*arguments)
+    return result
 
 
 def assert_equal_features(document: Document) -> None:
@@ -40,7 +49,7 @@ def assert_equal_features(document: Document) -> None:
         return
     bodies = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
     votes = cast_votes(document.end, bodies)
-    texts = block_texts.texts_of(document, found.rows)
+    texts = block_features.texts_of(document, found.rows)
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
     for heading, description in (
         (None, ""),
@@ -48,11 +57,10 @@ def assert_equal_features(document: Document) -> None:
         (len(document) // 2, "x"),
     ):
         arguments = (document, found.owner, found.rows, votes, heading, texts, description)
-        assert_equal_in_python(block_features.feature_columns, *arguments)
-    features = block_features.feature_columns(*arguments)
+        features = assert_equal_features_in_python("feature_columns", *arguments)
     rates = [(place % 7) / 8 for place in range(len(found))]
     chars = found.chars(document, range(len(found)))
-    assert_equal_in_python(context_columns, features, rates, chars, 0.75, 0.25)
+    assert_equal_features_in_python("context_columns", features, rates, chars, 0.75, 0.25)
 
 
 TAGS = st.sampled_from([

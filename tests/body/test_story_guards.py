@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newscrawl.body.block_texts import texts_of
+from newscrawl.body.block_features import texts_of
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.comments import comment_rows
 from newscrawl.body.excluded_regions import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from newscrawl.body.block_features import FEATURES
+from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.classifier import (
     CONTEXT_FILE,
@@ -24,7 +24,6 @@ from newscrawl.body.classifier import (
     body_candidates,
     in_context,
 )
-from newscrawl.body.context_features import CONTEXT_FEATURES
 from newscrawl.body.nce import find_region
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS

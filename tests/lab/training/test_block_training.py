@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from newscrawl.body.block_features import FEATURES
+from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES
 from newscrawl.body.classifier import (
     BlockChoice,
     BodyModels,
@@ -17,7 +17,6 @@ from newscrawl.body.classifier import (
     choose_blocks,
     load_body_models,
 )
-from newscrawl.body.context_features import CONTEXT_FEATURES
 from newscrawl.document.document import parse_document
 from newscrawl.ensemble.ensemble import ModelError, TreeEnsemble
 from newscrawl.extraction import default_method

@@ -1,0 +1,110 @@
+# Types of the loops in block_features.py.
+cimport cython
+
+
+cdef class _Candidates:
+    cdef list tags, parents, ends, before, links, owner, rows, above
+    cdef Py_ssize_t count
+    cdef double[::1] sizes, longs
+    cdef double whole_long
+    cdef dict columns
+
+    cdef column(self, str name)
+
+    @cython.locals(
+        chars=double[::1], density=double[::1], before=double[::1], after=double[::1],
+        sizes=double[::1], longs=double[::1], mine=list, place=Py_ssize_t, first=Py_ssize_t,
+        end=Py_ssize_t, size=double, start=double, stop=double, links=double, links_stop=double,
+    )
+    cdef fill_sizes(self)
+
+    @cython.locals(
+        tag=double[::1], parent_tag=double[::1], before_tag=double[::1],
+        within_article=double[::1], strong=double[::1], emphasis=double[::1], image=double[::1],
+        sizes=double[::1], place=Py_ssize_t, row=Py_ssize_t,
+    )
+    cdef fill_markup(self, bytearray within, double outside)
+
+    @cython.locals(row=Py_ssize_t, above=Py_ssize_t, owner=Py_ssize_t, chars=double, start=double, stop=double)
+    cdef double stressed(self, Py_ssize_t place, frozenset tags) except -1
+
+    @cython.locals(back=Py_ssize_t)
+    cdef double image_before(self, Py_ssize_t row) except -1
+
+    @cython.locals(voters=double[::1], place=Py_ssize_t, vote=int)
+    cdef fill_votes(self, bytearray votes)
+
+    @cython.locals(column=double[::1], sizes=double[::1], place=Py_ssize_t, total=double)
+    cdef fill_shares_before(self, bytearray votes, int voter, str name)
+
+    @cython.locals(
+        homes=list, ups=list, groups=list, share=double[::1], depth=double[::1],
+        blocks=double[::1], counts=double[::1], place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t,
+        best=Py_ssize_t, group=Py_ssize_t, whole=double, start=double, stop=double,
+    )
+    cdef fill_parents(self, list depths)
+
+    @cython.locals(
+        column=double[::1], held=double[::1], longs=double[::1], groups=list, place=Py_ssize_t,
+        best=Py_ssize_t, best_group=Py_ssize_t, group=Py_ssize_t, largest=double,
+    )
+    cdef Py_ssize_t fill_shares_of_best(self, list keys, str name) except -1
+
+    @cython.locals(own=list, above=list, place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t)
+    cdef fill_patterns(self, dict classes)
+
+    @cython.locals(
+        groups=list, sizes=double[::1], longs=double[::1], counts=double[::1], chars=double[::1],
+        long_chars=double[::1], count=double[::1], mean=double[::1], long_share=double[::1],
+        place=Py_ssize_t, group=Py_ssize_t,
+    )
+    cdef fill_pattern(self, list keys, str name)
+
+    @cython.locals(
+        after_heading=double[::1], share=double[::1], left=double[::1], window=double[::1],
+        sizes=double[::1], longs=double[::1], place=Py_ssize_t, other=Py_ssize_t, whole=double,
+        start=double, stop=double, total=double, earlier=double, near=double,
+    )
+    cdef fill_places(self, heading)
+
+    @cython.locals(
+        ends=double[::1], odd=double[::1], described=double[::1], again=double[::1], seen=dict,
+        place=Py_ssize_t, text=str,
+    )
+    cdef fill_texts(self, list texts, str description)
+
+
+@cython.locals(
+    columns=dict, count=Py_ssize_t, place=Py_ssize_t, rates=double[::1], sizes=double[::1],
+    mass=double[::1], before=double[::1], above_cut=double[::1], earlier=double[::1], total=double,
+)
+cpdef context_columns(features, list probabilities, list chars, double expected_f1, double cut)
+
+@cython.locals(count=Py_ssize_t, place=Py_ssize_t)
+cdef _fill_neighbours(double[::1] column, double[::1] rates, Py_ssize_t shift)
+
+@cython.locals(count=Py_ssize_t, place=Py_ssize_t, first=Py_ssize_t, end=Py_ssize_t)
+cdef _fill_windows(double[::1] column, double[::1] mass, double[::1] before, Py_ssize_t reach)
+
+@cython.locals(
+    groups=list, masses=double[::1], chars=double[::1], largest=double[::1], mean=double[::1],
+    best=double[::1], share=double[::1], count=Py_ssize_t, place=Py_ssize_t, group=Py_ssize_t,
+)
+cdef _fill_group(
+    dict columns, str name, list parts, double[::1] rates, double[::1] sizes, double total
+)
+
+cdef _zeros(Py_ssize_t count)
+cdef _new_column(dict columns, str name, Py_ssize_t count)
+
+@cython.locals(numbers=dict)
+cdef list _numbered(list keys)
+
+@cython.locals(size=Py_ssize_t, place=Py_ssize_t, first=Py_ssize_t)
+cpdef double ending(str text) except -1
+
+@cython.locals(count=Py_ssize_t, character=Py_UCS4)
+cdef double _count_symbols(str text) except -1
+
+@cython.locals(start=str)
+cdef bint _is_described(str text, str description) except -1
