@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-BUILD := pyproject.toml setup.py newscrawl/body/block_features.py $(wildcard newscrawl/*/*.pyx newscrawl/*/*.pxd)
+TYPES := $(wildcard newscrawl/*/*.pxd)
+BUILD := pyproject.toml setup.py $(TYPES) $(wildcard newscrawl/*/*.pyx $(TYPES:.pxd=.py))
 # What is not in `dev`, being large or holding others back: EXTRAS=,spark,scrapyd
 EXTRAS ?=
 # A process per core; the tests of a file share servers and crawls.

@@ -1,7 +1,8 @@
 """Blocks of a page: runs of text nodes under one block-level element.
 
 A block is a paragraph, a heading, a list item or a caption. The block classifier
-(:mod:`newscrawl.body.classifier`) selects blocks.
+(:mod:`newscrawl.body.classifier`) selects blocks. Cython compiles this module, with the types in
+``blocks.pxd``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from newscrawl.compiled import compiled
 from newscrawl.document.rows import BLOCK_LEVEL
 
 if TYPE_CHECKING:
@@ -63,21 +63,17 @@ def find_blocks(document: Document) -> Blocks:
     return Blocks(*group_rows(document))
 
 
-@compiled(
-    "newscrawl.body._body_rows",
-    block_tags=_BLOCK_TAGS, min_long=MIN_LONG, max_link_density=MAX_LINK_DENSITY,
-)  # fmt: skip
 def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]]:
     """Return the columns of :class:`Blocks`."""
     tag, parent, block_tags = document.tag, document.parent, _BLOCK_TAGS
     owners: list[int] = []
     rows: list[list[int]] = []
     previous_owner = previous_row = -1
-    for row in document.text_nodes():
+    for row in document.shown_rows:
         owner = parent[row]
         while tag[owner] not in block_tags and owner > 0:
             owner = parent[owner]
-        if owner == previous_owner and not _ends_block(tag[previous_row + 1 : row]):
+        if owner == previous_owner and not _ends_block(tag, previous_row + 1, row):
             rows[-1].append(row)
         else:
             owners.append(owner)
@@ -86,14 +82,23 @@ def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]
     before, links = document.chars_before, document.link_chars_before
     prose = set()
     for place, mine in enumerate(rows):
-        size = before[mine[-1] + 1] - before[mine[0]]
-        if size >= MIN_LONG and links[mine[-1] + 1] - links[mine[0]] < MAX_LINK_DENSITY * size:
-            prose.add(place)
+        first, end = mine[0], mine[-1] + 1
+        start, stop = before[first], before[end]
+        if stop - start >= MIN_LONG:
+            links_start, links_stop = links[first], links[end]
+            if links_stop - links_start < MAX_LINK_DENSITY * (stop - start):
+                prose.add(place)
     return owners, rows, prose
 
 
-def _ends_block(tags: Sequence[str]) -> bool:
-    return not _BLOCK_TAGS.isdisjoint(tags) or tags.count("br") > 1
+def _ends_block(tag: list[str], row: int, end: int) -> bool:
+    breaks = 0
+    while row < end:
+        if tag[row] in _BLOCK_TAGS:
+            return True
+        breaks += tag[row] == "br"
+        row += 1
+    return breaks > 1
 
 
 def blocks_with_same_markup(

@@ -2,19 +2,18 @@
 
 The paper's names are textCnt, linkCnt, setTextCnt, setLinkCnt and S. Where the paper is silent or its
 constants fail on today's pages, the choice is documented with its parameter or function; it was
-measured on labelled pages, on one half of the sites.
+measured on labelled pages, on one half of the sites. Cython compiles this module, with the types in
+``coreex.pxd``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from newscrawl.compiled import compiled
 from newscrawl.document.document import HEAD, SCRIPT, TEXT
 from newscrawl.document.rows import HEADINGS
-from newscrawl.text import tokens
+from newscrawl.text import words as words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,25 +93,50 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Termina
     return TerminalCounts(*terminal_sums(document, ignored, ignored_forms))
 
 
-@compiled("newscrawl.body._body_rows")
 def terminal_sums(
     document: Document, ignored: bytearray, ignored_forms: list[int]
 ) -> tuple[list[int], list[int], int]:
     """Return the columns of :class:`TerminalCounts`."""
     end, tag, text = document.end, document.tag, document.text
-    words, links, after = [0] * len(end), [0] * len(end), 0
-    longest = 0
-    for row in sorted((*document.text_rows, *document.rows_of("a"), *ignored_forms)):
-        if row < after or ignored[row]:
-            continue
-        if text[row]:
-            words[row] = count = len(tokens(text[row]))
-            longest = max(longest, count)
-        else:
+    is_form = bytearray(len(tag))
+    for row in ignored_forms:
+        is_form[row] = 1
+    words, links = [0], [0]
+    row = count = longest = 0
+    number = link_number = 0  # of each row
+    while row < len(tag):
+        after = row + 1
+        if ignored[row]:
+            pass
+        elif text[row]:
+            found = count_tokens(text[row])
+            longest = max(longest, found)
+            count += found
+            number = count
+        elif tag[row] == "a":
             after = end[row]
-            if tag[row] == "a":
-                words[row] = links[row] = int(after > row + 1)
-    return list(accumulate(words, initial=0)), list(accumulate(links, initial=0)), longest
+            if after > row + 1:
+                count += 1
+                number, link_number = count, link_number + 1
+        elif is_form[row]:
+            after = end[row]
+        while row < after:
+            words.append(number)
+            links.append(link_number)
+            row += 1
+    return words, links, longest
+
+
+def count_tokens(text: str) -> int:
+    """Return the number of :func:`newscrawl.text.tokens`."""
+    count, is_inside = 0, False
+    for character in text:
+        if character.isspace():
+            is_inside = False
+        elif not is_inside:
+            is_inside = True
+            count += 1
+    return len(words_of(text)) if len(text) > 12 * count else count
 
 
 def _ignored_rows(document: Document, parameters: CoreExParameters) -> bytearray:

@@ -4,7 +4,7 @@ The names are the paper's: big-node, text-node-set, text-para, punc-num, snippet
 A text-node-set consists of adjacent siblings, so it is a slice of the document's rows, and its text
 and punctuation are differences of prefix sums. Where the paper leaves a choice,
 :class:`EconParameters` has both readings; they were measured on labelled pages, on one half of the
-sites.
+sites. Cython compiles this module, with the types in ``econ.pxd``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
-from newscrawl.compiled import compiled
 from newscrawl.document.document import TEXT
 from newscrawl.document.rows import BLOCK_LEVEL
 
@@ -101,7 +100,6 @@ def backtrack(document: Document, parameters: EconParameters) -> Backtracking | 
     return Backtracking(snippet_node, summary_node, pruned)
 
 
-@compiled("newscrawl.body._body_rows", marks=_MARKS)
 def read_text(document: Document, parameters: EconParameters) -> tuple[list[int], bytearray]:
     """Return the number of text nodes with punctuation before each row, and the fathers of text.
 
@@ -111,18 +109,18 @@ def read_text(document: Document, parameters: EconParameters) -> tuple[list[int]
     search = (_MARK if parameters.decimal_marks else _MARK_BEFORE_NO_DIGIT).search
     parent, text, link_chars = document.parent, document.text, document.link_chars_before
     has_mark, fathers = bytearray(len(parent)), bytearray(len(parent))
-    for row in document.text_nodes():
+    link_marks = parameters.link_marks
+    for row in document.shown_rows:
         fathers[parent[row]] = 1
-        counts = parameters.link_marks or link_chars[row] == link_chars[row + 1]
-        if counts and search(text[row]):
+        start, stop = link_chars[row], link_chars[row + 1]
+        if (link_marks or start == stop) and search(text[row]):
             has_mark[row] = 1
     return list(accumulate(has_mark, initial=0)), fathers
 
 
-@compiled("newscrawl.body._body_rows", big_tags=BIG_TAGS, block_level=BLOCK_LEVEL)
 def joint_para(
     document: Document,
-    marks_before: Sequence[int],
+    marks_before: list[int],
     fathers: bytearray,
     parameters: EconParameters,
 ) -> tuple[list[TextNodeSet], list[TextNodeSet]]:
@@ -134,11 +132,12 @@ def joint_para(
     tag, parent, end, chars = document.tag, document.parent, document.end, document.chars_before
     sets: list[TextNodeSet] = []
     latest: dict[int, int] = {}  # father -> index of its last set of big-nodes
-    row = 0
+    nested, row = parameters.nested, 0
     while row < len(parent):
         after = end[row]
-        has_text = chars[row] != chars[after]
-        is_big = has_text and _is_big_node(document, row, fathers, nested=parameters.nested)
+        chars_start, chars_end = chars[row], chars[after]
+        has_text = chars_start != chars_end
+        is_big = has_text and _is_big_node(tag, end, row, fathers, nested)
         index = latest.get(parent[row], -1) if is_big or not has_text else -1
         if index >= 0 and sets[index][1] == row:
             if is_big or not parameters.empty_parts or tag[row] in BIG_TAGS:
@@ -152,7 +151,7 @@ def joint_para(
         elif has_text:
             row += 1
             continue
-        row = row + 1 if is_big and parameters.nested else after
+        row = row + 1 if is_big and nested else after
     paras: list[TextNodeSet] = []
     pruned: list[TextNodeSet] = []
     for first, stop in sets:
@@ -160,18 +159,29 @@ def joint_para(
     return paras, pruned
 
 
-def _is_big_node(document: Document, row: int, fathers: bytearray, *, nested: bool) -> bool:
+def _is_big_node(
+    tag: list[str],
+    end: list[int],
+    row: int,
+    fathers: bytearray,
+    nested: bool,  # noqa: FBT001
+) -> bool:
     """Return whether *row*, which has text, is a big-node.
 
     Unless *nested*, text nodes outside of big-nodes are big-nodes, and elements with block-level
     children are not.
     """
-    tag = document.tag
-    if not (fathers[row] or tag[row] in BIG_TAGS):
+    is_big_tag = tag[row] in BIG_TAGS
+    if not (fathers[row] or is_big_tag):
         return tag[row] == TEXT and not nested
-    if nested or tag[row] in BIG_TAGS:
+    if nested or is_big_tag:
         return True
-    return not any(tag[child] in BLOCK_LEVEL for child in document.children(row))
+    child = row + 1
+    while child < end[row]:
+        if tag[child] in BLOCK_LEVEL:
+            return False
+        child = end[child]
+    return True
 
 
 def find_summary_node(

@@ -1,54 +1,49 @@
-"""Compiled loops of the body algorithms against the Python functions."""
+"""Compiled modules of the body algorithms against their Python sources."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features
-from newscrawl.body.blocks import cast_votes, find_blocks, group_rows
-from newscrawl.body.coreex import FORM_TAGS, terminal_sums
-from newscrawl.body.econ import EconParameters, joint_para, read_text
-from newscrawl.compiled import is_compiled
+from newscrawl.body import block_features, blocks, coreex, econ
 from newscrawl.document.document import Document, parse_document
-from newscrawl.text import squeeze
+from newscrawl.text import squeeze, tokens
 from tests.conftest import corpus_pages
-from tests.helpers.compiled import assert_equal_in_python
+from tests.helpers.compiled import python_module
 
-if not is_compiled(group_rows):
-    pytest.skip("compiled loops are not built", allow_module_level=True)
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import ModuleType
 
-PYTHON: Any = ModuleType("newscrawl.body.block_features_in_python")
-"""The source of the compiled module, not compiled."""
-exec(Path(block_features.__file__).with_name("block_features.py").read_bytes(), PYTHON.__dict__)
+if str(block_features.__file__).endswith(".py"):
+    pytest.skip("the modules are not compiled", allow_module_level=True)
+
+PYTHON = {module: python_module(module) for module in (block_features, blocks, coreex, econ)}
 
 
-def assert_equal_features_in_python(name: str, *arguments: Any) -> Any:
-    """Assert that the function *name* and its Python source agree; return the result."""
-    result = getattr(block_features, name)(*arguments)
-    assert result == getattr(PYTHON, name)(*arguments)
+def assert_equal(module: ModuleType, name: str, *arguments: Any) -> Any:
+    """Assert that a compiled function and its Python source agree; return the result."""
+    result = getattr(module, name)(*arguments)
+    assert result == getattr(PYTHON[module], name)(*arguments)
     return result
 
 
 def assert_equal_features(document: Document) -> None:
     """Assert that both find the same blocks, counts and marks, and compute the same features."""
-    assert_equal_in_python(group_rows, document)
-    forms = [row for tag in FORM_TAGS for row in document.rows_of(tag)]
-    assert_equal_in_python(terminal_sums, document, document.hidden, forms)
-    for parameters in (EconParameters.BEST, EconParameters.LITERAL):
-        assert_equal_in_python(read_text, document, parameters)
-        marks = read_text(document, parameters)
-        assert_equal_in_python(joint_para, document, *marks, parameters)
-    found = find_blocks(document)
+    assert_equal(blocks, "group_rows", document)
+    forms = [row for tag in coreex.FORM_TAGS for row in document.rows_of(tag)]
+    assert_equal(coreex, "terminal_sums", document, document.hidden, forms)
+    for parameters in (econ.EconParameters.BEST, econ.EconParameters.LITERAL):
+        marks = assert_equal(econ, "read_text", document, parameters)
+        assert_equal(econ, "joint_para", document, *marks, parameters)
+    found = blocks.find_blocks(document)
     if not len(found):
         return
     bodies = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
-    votes = cast_votes(document.end, bodies)
+    votes = blocks.cast_votes(document.end, bodies)
     texts = block_features.texts_of(document, found.rows)
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
     for heading, description in (
@@ -57,10 +52,15 @@ def assert_equal_features(document: Document) -> None:
         (len(document) // 2, "x"),
     ):
         arguments = (document, found.owner, found.rows, votes, heading, texts, description)
-        features = assert_equal_features_in_python("feature_columns", *arguments)
+        features = assert_equal(block_features, "feature_columns", *arguments)
     rates = [(place % 7) / 8 for place in range(len(found))]
     chars = found.chars(document, range(len(found)))
-    assert_equal_features_in_python("context_columns", features, rates, chars, 0.75, 0.25)
+    assert_equal(block_features, "context_columns", features, rates, chars, 0.75, 0.25)
+
+
+@given(st.text() | st.text(" \x1c\x85\u3000ab日", max_size=40))
+def test_counts_tokens(text: str) -> None:
+    assert assert_equal(coreex, "count_tokens", text) == len(tokens(text))
 
 
 TAGS = st.sampled_from([

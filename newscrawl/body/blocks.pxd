@@ -1,0 +1,14 @@
+# Types of the loops in blocks.py.
+cimport cython
+
+
+@cython.locals(
+    tag=list, parent=list, block_tags=frozenset, owners=list, rows=list, mine=list, before=list,
+    links=list, prose=set, row=Py_ssize_t, owner=Py_ssize_t, previous_owner=Py_ssize_t,
+    previous_row=Py_ssize_t, place=Py_ssize_t, first=Py_ssize_t, end=Py_ssize_t, start=double,
+    stop=double, links_start=double, links_stop=double,
+)
+cpdef group_rows(document)
+
+@cython.locals(breaks=Py_ssize_t)
+cdef bint _ends_block(list tag, Py_ssize_t row, Py_ssize_t end) except -1
