@@ -29,6 +29,7 @@ from pyarrow import parquet
 
 from newscrawl.samples import SampleSites, expected_pages
 from tests.conftest import REPOSITORY
+from tests.helpers.forked_programs import ForkedPrograms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,14 +70,16 @@ EXAMPLES = {
 AGAIN = {"scrapy startproject daily && cd daily": "cd daily"}
 """Commands that cannot be repeated -> their replacements in the second run."""
 
-OPTIONS = (
-    "-s NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1 -s NEWSCRAWL_MAX_AGE=0 -s DOWNLOAD_DELAY=0 "
-    "-s NEWSCRAWL_WORKERS=0"
-)
-"""Options for crawls of the sample sites."""
+SETTINGS = {
+    "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
+    "NEWSCRAWL_MAX_AGE": 0,
+    "NEWSCRAWL_WORKERS": 0,
+    "DOWNLOAD_DELAY": 0,
+}
+"""Settings for crawls of the sample sites."""
 
-SETTINGS = {"NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "NEWSCRAWL_MAX_AGE": 0, "DOWNLOAD_DELAY": 0}
-"""The same for ``newscrawl.crawl()``."""
+OPTIONS = [word for name, value in SETTINGS.items() for word in ("-s", f"{name}={value}")]
+"""The same for commands."""
 
 SPIDER = """
 import newscrawl
@@ -306,22 +309,13 @@ def sites() -> Iterator[SampleSites]:
 
 
 @pytest.fixture(scope="module")
-def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with the commands, which add the options for the sample sites."""
     folder = tmp_path_factory.mktemp("tools")
-    for name, run in (
-        ("newscrawl", "-c 'from newscrawl.cli.main import main; main()'"),
-        ("scrapy", "-m scrapy"),
-    ):
-        lines = [
-            "#!/bin/sh",
-            f'case $1 in crawl|discover|urls|extract|inspect) set -- "$@" {OPTIONS};; esac',
-            f'exec {sys.executable} {run} "$@"',
-        ]
-        (folder / name).write_text("\n".join(lines), encoding="utf-8")
-        (folder / name).chmod(0o755)
     shutil.copy(REPOSITORY / "deploy" / "newscrawl-crawl", folder)
-    return folder
+    added = dict.fromkeys(("crawl", "discover", "urls", "extract", "inspect"), OPTIONS)
+    with ForkedPrograms(folder, added):
+        yield folder
 
 
 @pytest.fixture(scope="module")

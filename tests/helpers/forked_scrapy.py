@@ -62,9 +62,7 @@ class ForkedScrapy:
             [str(data or os.devnull), str(output or log), str(log)],
         )
         log.unlink(missing_ok=True)
-        given = (words, str(folder), dict(environment), files)
-        self._process: ForkServerProcess = _CONTEXT.Process(target=_run, args=given, daemon=True)
-        self._process.start()
+        self._process = start_process(words, str(folder), dict(environment), files)
         self._arguments = words
         self.log_path = log
         self.pid: int = self._process.pid  # type: ignore[assignment]
@@ -94,6 +92,15 @@ class ForkedScrapy:
     def kill(self) -> None:
         """Kill the process."""
         self._process.kill()
+
+
+def start_process(
+    words: list[str], folder: str, environment: dict[str, str], files: list[str]
+) -> ForkServerProcess:
+    """Start the command *words* in *folder*; *files* are its standard input, output and error."""
+    process = _CONTEXT.Process(target=_run, args=(words, folder, environment, files), daemon=True)
+    process.start()
+    return process
 
 
 def scrapy(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
