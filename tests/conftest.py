@@ -21,6 +21,17 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
 
+_LONG_FILES = {
+    "test_deploy",
+    "test_documents",
+    "test_extraction_spark",
+    "test_faults",
+    "test_neardup_spark",
+    "test_packaging",
+    "test_peers",
+    "test_training",
+}
+
 # No deadline per example, for busy machines; pytest-timeout ends real hangs.
 settings.register_profile("newscrawl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("newscrawl")
@@ -58,6 +69,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not config.option.markexpr.startswith("slow") or not collection_path.match("test_*.py"):
         return None
     return "mark.slow" not in collection_path.read_text(encoding="utf-8") or None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the longest files, so that no process is left with one at the end."""
+    items.sort(key=lambda item: item.path.stem not in _LONG_FILES)
 
 
 @pytest.fixture(scope="session")

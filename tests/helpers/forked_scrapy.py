@@ -103,9 +103,11 @@ def start_process(
     return process
 
 
-def scrapy(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+def scrapy(
+    folder: Path, *arguments: object, program: str = "scrapy"
+) -> subprocess.CompletedProcess[str]:
     """Run a ``scrapy`` command in *folder*; return its exit code and output."""
-    return _in_text(run_command("scrapy", folder, *arguments))
+    return _in_text(run_command(program, folder, *arguments))
 
 
 def newscrawl(folder: Path, *arguments: object, data: str = "") -> subprocess.CompletedProcess[str]:
@@ -121,7 +123,7 @@ def _in_text(done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedPr
 def run_command(
     program: str, folder: Path, *arguments: object, data: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run ``scrapy`` or ``newscrawl`` in *folder* with *data* as standard input."""
+    """Run *program* in *folder* with *data* as standard input."""
     words = list(map(str, arguments))
     with TemporaryDirectory() as outputs:
         given, output, log = (Path(outputs, name) for name in ("input", "output", "log"))

@@ -30,6 +30,7 @@ from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 # --- the papers' rules after the classifiers
@@ -163,14 +164,17 @@ def test_corpus_sheets_by_url(tmp_path: Path):
     assert len(CorpusSheets(tmp_path / "css")) == 0
 
 
+def small(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a command with models of few trees."""
+    return scrapy(REPOSITORY, *arguments, program="tests.helpers.small_models:main")
+
+
 @pytest.fixture(scope="module")
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of models trained on the corpus, and what was printed."""
     pytest.importorskip("sklearn")
     out = tmp_path_factory.mktemp("models")
-    done = scrapy(
-        REPOSITORY, "train", corpus, "--out", out, "--card", out / "card.md", "--workers", 0
-    )
+    done = small("train", corpus, "--out", out, "--card", out / "card.md", "--workers", 0)
     assert done.returncode == 0, done.stderr
     (out / "printed.txt").write_text(done.stdout)
     return out
@@ -190,7 +194,7 @@ def test_train_prints_tables(trained: Path):
 
 @pytest.mark.slow
 def test_train_is_deterministic(trained: Path, corpus: Path, tmp_path: Path):
-    done = scrapy(REPOSITORY, "train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
+    done = small("train", corpus, "--out", tmp_path, "--no-folds", "--workers", 0)
     assert done.returncode == 0, done.stderr
     assert "cross-validation" not in done.stdout
     for name in ("cardoso-title.npz", "cardoso-date.npz", "title.npz"):
@@ -215,7 +219,7 @@ def test_extracts_with_own_models(trained: Path):
 def test_evaluate_trains_in_folds(corpus: Path, tmp_path: Path, method: str):
     pytest.importorskip("sklearn")
     out = tmp_path / "scores.json"
-    done = scrapy(REPOSITORY, "evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
+    done = small("evaluate", corpus, "--method", method, "--json", out, "--workers", 0)
     assert done.returncode == 0, done.stderr
     scores = json.loads(out.read_text())["corpora"]["small"]["scores"]["all"]
     assert scores["title"]["bag"]["f1"] == 1
