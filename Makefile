@@ -20,7 +20,7 @@ demo: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not pythons" $(ARGS)
 
-# The rest: crawls, builds, worker processes, and with EXTRAS Spark: fifteen to twenty-five minutes.
+# The rest: crawls, builds, worker processes, and with EXTRAS Spark: ten to fifteen minutes.
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest $(PARALLEL) --no-loadscope-reorder -m "slow and not pythons and not corpus" $(ARGS)
 

@@ -1,4 +1,4 @@
-"""``scrapy`` with models of few trees, which a test trains in a tenth of the time."""
+"""``scrapy`` with models of few trees, which tests train in half of the time."""
 
 from __future__ import annotations
 
