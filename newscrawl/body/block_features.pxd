@@ -3,7 +3,7 @@ cimport cython
 
 
 cdef class _Candidates:
-    cdef list tags, parents, ends, before, links, owner, rows, above
+    cdef list tags, parents, ends, before, links, owner, rows, above, firsts, lasts
     cdef Py_ssize_t count
     cdef double[::1] sizes, longs
     cdef double whole_long
@@ -13,7 +13,7 @@ cdef class _Candidates:
 
     @cython.locals(
         chars=double[::1], density=double[::1], before=double[::1], after=double[::1],
-        sizes=double[::1], longs=double[::1], mine=list, place=Py_ssize_t, first=Py_ssize_t,
+        sizes=double[::1], longs=double[::1], place=Py_ssize_t, first=Py_ssize_t,
         end=Py_ssize_t, size=double, start=double, stop=double, links=double, links_stop=double,
     )
     cdef fill_sizes(self)
@@ -21,7 +21,7 @@ cdef class _Candidates:
     @cython.locals(
         tag=double[::1], parent_tag=double[::1], before_tag=double[::1],
         within_article=double[::1], strong=double[::1], emphasis=double[::1], image=double[::1],
-        sizes=double[::1], place=Py_ssize_t, row=Py_ssize_t,
+        sizes=double[::1], place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t,
     )
     cdef fill_markup(self, bytearray within, double outside)
 
@@ -31,16 +31,19 @@ cdef class _Candidates:
     @cython.locals(back=Py_ssize_t)
     cdef double image_before(self, Py_ssize_t row) except -1
 
-    @cython.locals(voters=double[::1], place=Py_ssize_t, vote=int)
+    @cython.locals(voters=double[::1], place=Py_ssize_t, first=Py_ssize_t, vote=int)
     cdef fill_votes(self, bytearray votes)
 
-    @cython.locals(column=double[::1], sizes=double[::1], place=Py_ssize_t, total=double)
+    @cython.locals(
+        column=double[::1], sizes=double[::1], place=Py_ssize_t, first=Py_ssize_t, total=double,
+    )
     cdef fill_shares_before(self, bytearray votes, int voter, str name)
 
     @cython.locals(
         homes=list, ups=list, groups=list, share=double[::1], depth=double[::1],
         blocks=double[::1], counts=double[::1], place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t,
-        best=Py_ssize_t, group=Py_ssize_t, whole=double, start=double, stop=double,
+        best=Py_ssize_t, group=Py_ssize_t, first=Py_ssize_t, end=Py_ssize_t, whole=double,
+        start=double, stop=double,
     )
     cdef fill_parents(self, list depths)
 
@@ -62,7 +65,8 @@ cdef class _Candidates:
 
     @cython.locals(
         after_heading=double[::1], share=double[::1], left=double[::1], window=double[::1],
-        sizes=double[::1], longs=double[::1], place=Py_ssize_t, other=Py_ssize_t, whole=double,
+        sizes=double[::1], longs=double[::1], place=Py_ssize_t, other=Py_ssize_t,
+        first=Py_ssize_t, whole=double,
         start=double, stop=double, total=double, earlier=double, near=double,
     )
     cdef fill_places(self, heading)

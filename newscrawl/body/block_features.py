@@ -113,6 +113,7 @@ class _Candidates:
         self.before, self.links = document.chars_before, document.link_chars_before
         self.count, self.owner, self.rows = len(owner), owner, rows
         self.above = [max(self.parents[row], 0) for row in owner]
+        self.firsts, self.lasts = [mine[0] for mine in rows], [mine[-1] for mine in rows]
         #: weighted characters of all candidates; of long candidates with few links, 0 for others
         self.sizes, self.longs = _zeros(self.count), _zeros(self.count)
         self.whole_long = 0.0
@@ -127,7 +128,7 @@ class _Candidates:
         before, after = self.column("before_chars"), self.column("after_chars")
         sizes, longs = self.sizes, self.longs
         for place in range(self.count):
-            first, end = self.rows[place][0], self.rows[place][-1] + 1
+            first, end = self.firsts[place], self.lasts[place] + 1
             start, stop = self.before[first], self.before[end]
             links, links_stop = self.links[first], self.links[end]
             size = stop - start or 1.0
@@ -146,14 +147,14 @@ class _Candidates:
         strong, emphasis = self.column("strong"), self.column("emphasis")
         image, sizes = self.column("image"), self.sizes
         for place in range(self.count):
-            row = self.owner[place]
+            row, up = self.owner[place], self.above[place]
             tag[place] = _TAG_CODES.get(self.tags[row], 0.0)
-            parent_tag[place] = _TAG_CODES.get(self.tags[self.above[place]], 0.0)
+            parent_tag[place] = _TAG_CODES.get(self.tags[up], 0.0)
             before_tag[place] = tag[place - 1] if place else -1
             within_article[place] = 1.0 if within[row] else outside
             strong[place] = self.stressed(place, _STRONG) / sizes[place]
             emphasis[place] = self.stressed(place, _EMPHASIS) / sizes[place]
-            image[place] = self.image_before(self.rows[place][0])
+            image[place] = self.image_before(self.firsts[place])
 
     def stressed(self, place: int, tags: frozenset[str]) -> float:
         """Return the characters in inline elements with one of the *tags*."""
@@ -181,7 +182,8 @@ class _Candidates:
         """Fill in the number of votes; the share before of ECON, bit 4, gains nothing."""
         voters = self.column("votes")
         for place in range(self.count):
-            vote = votes[self.rows[place][0]]
+            first = self.firsts[place]
+            vote = votes[first]
             voters[place] = (vote & 1) + (vote >> 1 & 1) + (vote >> 2 & 1)
         self.fill_shares_before(votes, 1, "nce_before")
         self.fill_shares_before(votes, 2, "coreex_before")
@@ -192,7 +194,8 @@ class _Candidates:
         total = 0.0
         for place in range(self.count):
             column[place] = total
-            if votes[self.rows[place][0]] & voter:
+            first = self.firsts[place]
+            if votes[first] & voter:
                 total += sizes[place]
         for place in range(self.count):
             column[place] /= total or 1.0
@@ -208,10 +211,12 @@ class _Candidates:
         whole = self.before[self.ends[0]] or 1.0
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
-            is_container = self.rows[place][0] > row + 1 and self.tags[row] not in _PARAGRAPH_TAGS
+            first = self.firsts[place]
+            is_container = first > row + 1 and self.tags[row] not in _PARAGRAPH_TAGS
             homes.append(row if is_container else up)
             ups.append(max(self.parents[up], 0))
-            start, stop = self.before[up], self.before[self.ends[up]]
+            end = self.ends[up]
+            start, stop = self.before[up], self.before[end]
             share[place] = (stop - start) / whole
         self.fill_shares_of_best(ups, "up_long")
         best = self.fill_shares_of_best(homes, "home_long")
@@ -219,7 +224,8 @@ class _Candidates:
         for place in range(self.count):
             group = groups[place]
             counts[group] += 1
-            depth[place] = depths[self.owner[place]] - depths[best]
+            row = self.owner[place]
+            depth[place] = depths[row] - depths[best]
         for place in range(self.count):
             group = groups[place]
             blocks[place] = min(counts[group], 30.0)
@@ -285,7 +291,8 @@ class _Candidates:
             total += sizes[place]
         total = total or 1.0
         for place in range(self.count):
-            stop = self.before[self.rows[place][0]]
+            first = self.firsts[place]
+            stop = self.before[first]
             after_heading[place] = (stop - start) / whole
             share[place] = earlier / total
             left[place] = log2(1 + total - earlier)

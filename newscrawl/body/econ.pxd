@@ -3,10 +3,13 @@ cimport cython
 
 
 @cython.locals(
-    parent=list, text=list, link_chars=list, has_mark=bytearray, fathers=bytearray,
-    link_marks=bint, row=Py_ssize_t, start=double, stop=double,
+    parent=list, text=list, link_chars=list, before=list, fathers=bytearray, link_marks=bint,
+    decimal_marks=bint, row=Py_ssize_t, last=Py_ssize_t, start=double, stop=double, found=object,
 )
 cpdef read_text(document, parameters)
+
+@cython.locals(place=Py_ssize_t, character=Py_UCS4, is_mark=bint)
+cpdef bint has_mark(str text, bint decimal_marks) except -1
 
 @cython.locals(
     tag=list, parent=list, end=list, chars=list, sets=list, latest=dict, row=Py_ssize_t,

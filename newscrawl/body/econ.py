@@ -9,9 +9,7 @@ sites. Cython compiles this module, with the types in ``econ.pxd``.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
 from newscrawl.document.document import TEXT
@@ -29,8 +27,6 @@ BIG_TAGS = frozenset(
 
 _MARKS = ".,，．。、､｡،۔।॥"
 """Period and comma in Latin, CJK, Arabic and Devanagari scripts, of full and half width."""
-_MARK = re.compile(f"[{_MARKS}]")
-_MARK_BEFORE_NO_DIGIT = re.compile(rf"[{_MARKS}](?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +102,27 @@ def read_text(document: Document, parameters: EconParameters) -> tuple[list[int]
     The algorithm compares punc-nums with 0 only, so text nodes with punctuation are counted instead
     of marks. A father of a text node has a non-zero byte. Hidden text is ignored.
     """
-    search = (_MARK if parameters.decimal_marks else _MARK_BEFORE_NO_DIGIT).search
     parent, text, link_chars = document.parent, document.text, document.link_chars_before
-    has_mark, fathers = bytearray(len(parent)), bytearray(len(parent))
-    link_marks = parameters.link_marks
+    link_marks, decimal_marks = parameters.link_marks, parameters.decimal_marks
+    before, fathers = [0], bytearray(len(parent))
+    found = last = 0
     for row in document.shown_rows:
         fathers[parent[row]] = 1
         start, stop = link_chars[row], link_chars[row + 1]
-        if (link_marks or start == stop) and search(text[row]):
-            has_mark[row] = 1
-    return list(accumulate(has_mark, initial=0)), fathers
+        if (link_marks or start == stop) and has_mark(text[row], decimal_marks):
+            before += [found] * (row - last)
+            found, last = found + 1, row
+    before += [found] * (len(parent) - last)
+    return before, fathers
+
+
+def has_mark(text: str, decimal_marks: bool) -> bool:  # noqa: FBT001
+    """Return whether *text* has a period or comma; without *decimal_marks*, not before a digit."""
+    for place, character in enumerate(text, 1):
+        is_mark = character in ".," or (character > "\x7f" and character in _MARKS)
+        if is_mark and (decimal_marks or place == len(text) or not text[place].isdecimal()):
+            return True
+    return False
 
 
 def joint_para(

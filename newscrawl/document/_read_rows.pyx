@@ -6,8 +6,9 @@ the tokenizer of HTML5, https://html.spec.whatwg.org/multipage/parsing.html#toke
 :mod:`newscrawl.document.html_tables` for the tree, whatever version of libxml2 lxml has.
 """
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr, memcmp, memcpy
 
 from newscrawl.document._attributes cimport (
     MAX_NAME, Attributes, all_attributes, find_attributes,
@@ -272,3 +273,24 @@ def read_attributes(bytes utf8 not None, Py_ssize_t place):
     cdef Attributes found
     find_attributes(&found, <Place> utf8 + place, <Place> utf8 + len(utf8))
     return all_attributes(&found)
+
+
+def with_newlines(bytes utf8 not None):
+    """See :func:`newscrawl.document.document.with_newlines`."""
+    cdef const unsigned char* place = utf8
+    cdef const unsigned char* end = place + len(utf8)
+    cdef const unsigned char* line_end
+    cdef bytes buffer = PyBytes_FromStringAndSize(NULL, len(utf8))
+    cdef char* first = PyBytes_AS_STRING(buffer)
+    cdef char* written = first
+    while place < end:
+        line_end = <const unsigned char*> memchr(place, b"\r", end - place)
+        if line_end is NULL:
+            line_end = end
+        memcpy(written, place, line_end - place)
+        written += line_end - place
+        place = line_end + 1
+        if line_end < end and (place == end or place[0] != b"\n"):
+            written[0] = b"\n"
+            written += 1
+    return buffer[: written - first]

@@ -107,6 +107,12 @@ def read_attributes(utf8: bytes, place: int) -> dict[str, str]:
     raise NotImplementedError
 
 
+@compiled("newscrawl.document._read_rows")
+def with_newlines(utf8: bytes) -> bytes:
+    """Return *utf8* with a newline in place of each end of a line, as browsers read it."""
+    return _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")
+
+
 COMPILED = is_compiled(read_rows)
 """Whether pages are read without a tree."""
 
@@ -455,7 +461,7 @@ def parse_document(
             flags.append("encoding_repaired")
     utf8 = utf8.replace(b"\0", b"")
     if b"\r" in utf8:
-        utf8 = _LONE_RETURN.sub(b"\n", utf8).translate(None, b"\r")
+        utf8 = with_newlines(utf8)
     utf8, columns, root = _read(utf8, flags, scripts=scripts)
     for change in (show_shadow_roots, close_open_title, close_noscripts):
         if (changed := change(columns, utf8)) is not None:

@@ -13,17 +13,23 @@ from lxml import etree
 
 from newscrawl.compiled import is_compiled
 from newscrawl.document import document as document_module
-from newscrawl.document.document import DocumentError, parse_document, read_rows
+from newscrawl.document.document import DocumentError, parse_document, read_rows, with_newlines
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import MAX_ATTRIBUTES
 from newscrawl.document.html_tables import BOOLEAN, CLOSED_BY, PRIORITIES, RAWTEXT, RCDATA, VOID
 from tests.conftest import corpus_pages, run_python
+from tests.helpers.compiled import assert_equal_in_python
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 if not is_compiled(read_rows):
     pytest.skip("the compiled pass is not built", allow_module_level=True)
+
+
+@given(st.text("a\r\né").map(str.encode))
+def test_ends_of_lines(data: bytes) -> None:
+    assert_equal_in_python(with_newlines, data)
 
 
 def columns(page: str | bytes, *, scripts: bool) -> dict[str, Any]:
