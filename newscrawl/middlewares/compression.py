@@ -30,8 +30,8 @@ META: Final = "newscrawl_identity"
 CUT: Final = "newscrawl_cut"
 _SITE: Final = "newscrawl_site"
 _DECODE: Final = "newscrawl.crawl.content_codings:decode_in_worker"
-# Compressed bytes that are decoded on the event loop, in milliseconds whatever they contain.
-_MAX_INLINE_SIZE: Final = 256 * 1024
+# Compressed bytes that are decoded on the event loop. The limit of the decoded bytes bounds the time.
+_MAX_INLINE_SIZE: Final = 2**20
 _UNLIMITED: Final = 2**30
 
 
