@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems
+from tests.servers.coding_cases import padded
 from tests.servers.fault_cases import PYTHON_CHARSETS, SITE_CASES
+from tests.servers.faulty_pages import MIB
 
 #: cases that can take a worker's full deadline; only in ``make faults``
 SLOW_CASES = {"sitemap-million", "css-2-mb", "css-attributes", *PYTHON_CHARSETS}
@@ -67,6 +69,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         name: case for name, case in CASES.items() if (name in FEW) == (request.param == "few")
     }
     folder = tmp_path_factory.mktemp("faults")
+    padded(150, MIB)  # takes more than a second, in which the server would answer no site
     return crawl_cases(folder, cases, DOWNLOAD_TIMEOUT=20, NEWSCRAWL_DEADLINE=60)
 
 
