@@ -179,6 +179,15 @@ def test_reads_meta_elements():
     assert found.canonical_url == URL
 
 
+def test_skips_meta_elements_whose_name_has_control_characters():
+    """The name is in the evidence, which a terminal may show."""
+    found = read(
+        '<meta property="article\x10published_time" content="2024-05-04T10:00:00Z">'
+        '<meta property="\n article:published_time\t" content="2024-05-05T10:00:00Z">'
+    )
+    assert [day.source for day in found.published] == ["meta:article:published_time"]
+
+
 def test_modified_never_becomes_published():
     found = read(
         '<meta property="article:modified_time" content="2024-05-06T10:00:00Z">'

@@ -111,8 +111,9 @@ class StructuredData:
         get = attributes.get
         if content := (get("content") or get("value") or get("datetime") or "").strip():
             for attribute, value in attributes.items():
-                if attribute in _NAMES and value:
-                    self.meta.setdefault(value.strip().lower(), []).append(content)
+                name = value.strip().lower() if attribute in _NAMES else ""
+                if name and name.isprintable():  # it becomes evidence
+                    self.meta.setdefault(name, []).append(content)
 
     def _read_element(self, element: Statement) -> None:
         match element.tag:
