@@ -90,7 +90,7 @@ _ESCAPED_TAG = lazy_regex(r"&(?:amp;)*+lt;/?[a-z]", re.IGNORECASE)
 _TAG = lazy_regex(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _SEPARATOR = lazy_regex(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
 _SHORTCODE = lazy_regex(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
-_CODE = lazy_regex(r"[{}<>=;\\|_]|\[\w+-")
+_CODE = lazy_regex(r"[{}<>=;\\|_[](?:(?<!\[)|\w++-)")  # begins with a set, for speed
 _MAX_WORD = 100
 _BASE64_SIGNS = str.maketrans("", "", "+/=_-")
 _MAX_CODE_SHARE = 0.02

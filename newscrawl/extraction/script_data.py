@@ -26,7 +26,8 @@ _MAX_SCRIPT = 4_000_000
 _MAX_LITERALS = 60  # of a script
 _JSON_STARTS = frozenset({'{"', "[{", '["'})
 _DECODER = json.JSONDecoder(strict=False)
-_LITERAL = lazy_regex(r"[=(,]\s*+(?=[{\[\"'`])|\breturn\s*+(?=[{\[])")
+# Begins with a set, for speed.
+_LITERAL = lazy_regex(r"[=(,r](?:(?<!r)\s*+(?=[{\[\"'`])|eturn(?<=\breturn)\s*+(?=[{\[]))")
 _STRING = lazy_regex(r"[=(,+\[]\s*+(?=[\"'`])")
 _MAX_STRINGS = 400
 _ENCODED = lazy_regex(rb"(?<![\w+/-])[A-Za-z0-9+/_-]{300,}+")
