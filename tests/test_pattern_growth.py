@@ -8,10 +8,10 @@ counted at two lengths.
 from __future__ import annotations
 
 import importlib
-import inspect
 import pkgutil
 import re
 from functools import cache
+from pathlib import Path
 from re import _parser  # type: ignore[attr-defined]  # the standard library's parser
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,8 @@ def patterns() -> dict[str, tuple[re.Pattern[Any], bool]]:
         if info.name.startswith(TOOLS) or info.name.rpartition(".")[2].startswith("_"):
             continue
         module = importlib.import_module(info.name)
-        source = inspect.getsource(module)
+        file = Path(module.__file__ or "")  # of a compiled module, too
+        source = file.with_name(f"{file.name.partition('.')[0]}.py").read_text()
         for name, value in vars(module).items():
             pattern = compiled_pattern(value)
             if pattern and re.search(rf"^{name}\b.*=", source, re.MULTILINE):
