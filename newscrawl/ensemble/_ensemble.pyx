@@ -42,6 +42,8 @@ def probabilities(ensemble, list columns not None, *, double max_log_odds):
     The child is chosen without a branch, whose outcome a processor cannot predict.
     """
     cdef Py_ssize_t root, row, place, count = len(columns[0]), size = len(columns)
+    if not count:
+        return []
     cdef array.array packed = _nodes(ensemble)
     cdef double number
     cdef array.array features = array.clone(_FLOATS, size * count, zero=False)
