@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.exceptions import ResponseDataLossError
-from twisted.internet import endpoints
 from twisted.web.client import ResponseFailed
 from twisted.web.http import _ChunkedTransferDecoder
 
@@ -32,7 +30,6 @@ MAX_TINY_CHUNKS: Final = 10_000
 """Chunks of a body after which their mean size must be at least :data:`MIN_CHUNK` bytes."""
 MIN_CHUNK: Final = 64
 _END_SIZE: Final = 1024
-_MAX_HOSTS: Final = 10_000
 
 
 class ResponseLimitError(Exception):
@@ -49,10 +46,6 @@ class HttpHandler(HTTP11DownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        # Called for each request, also if there is a connection; Scrapy replaces it, too.
-        twisted: Any = endpoints
-        if not hasattr(twisted._idnaBytes, "cache_info"):  # noqa: SLF001
-            twisted._idnaBytes = lru_cache(_MAX_HOSTS)(twisted._idnaBytes)  # noqa: SLF001
         if setting(crawler.settings, "NEWSCRAWL_SAFETY_ENABLED"):
             pool: Any = self._pool
             make = pool._factory  # noqa: SLF001  # Scrapy replaces it in the same way
