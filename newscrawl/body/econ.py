@@ -89,9 +89,8 @@ def backtrack(document: Document, parameters: EconParameters) -> Backtracking | 
         return None
     before = document.chars_before
     sizes = [before[end] - before[first] for first, end in paras]
-    snippet_node, _ = paras[
-        sizes.index(max(sizes))
-    ]  # in the longest text-para; the first of equals
+    # In the longest text-para, the first of equals.
+    snippet_node, _ = paras[sizes.index(max(sizes))]
     summary_node = find_summary_node(document, snippet_node, marks_before, parameters)
     return Backtracking(snippet_node, summary_node, pruned)
 
