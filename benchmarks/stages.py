@@ -78,13 +78,13 @@ class _Counter:
     """Tells callgrind which stage the instructions until now belong to."""
 
     def __init__(self, library: Path) -> None:
-        self.library = ctypes.CDLL(str(library))
+        self.callgrind = ctypes.CDLL(str(library))
         self._stage = "none"
 
     def enter(self, stage: str) -> str:
         """Count the instructions until now for the stage before, and return it; *stage* goes on."""
         before, self._stage = self._stage, stage
-        self.library.mark(before.encode())
+        self.callgrind.mark(before.encode())
         return before
 
     def counted(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,11 +118,11 @@ def count(library: Path, corpora: Path, limit: int | None) -> None:
     tune_garbage_collector()
     gc.disable()
     counter.watch()
-    counter.library.start()
+    counter.callgrind.start()
     for html in pages:
         counter.counted(PARSER, lxml.html.document_fromstring)(html)
         counter.counted(REST, extract)(html, URL)
-    counter.library.stop()
+    counter.callgrind.stop()
     sys.stdout.write(str(len(pages)))
 
 

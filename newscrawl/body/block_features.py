@@ -203,11 +203,8 @@ class _Candidates:
     def fill_parents(self, depths: list[int]) -> None:
         """Fill in features of the parents: the parent of the article contains most long text."""
         homes, ups = [], []
-        share, depth, blocks = (
-            self.column("up_share"),
-            self.column("depth"),
-            self.column("up_blocks"),
-        )
+        share, depth = self.column("up_share"), self.column("depth")
+        blocks = self.column("up_blocks")
         whole = self.before[self.ends[0]] or 1.0
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
@@ -232,12 +229,8 @@ class _Candidates:
 
     def fill_shares_of_best(self, keys: list[int], name: str) -> int:
         """Fill in the long text of each key relative to the largest; return the key of the largest."""
-        column, held, longs, groups = (
-            self.column(name),
-            _zeros(self.count),
-            self.longs,
-            _numbered(keys),
-        )
+        column, held = self.column(name), _zeros(self.count)
+        longs, groups = self.longs, _numbered(keys)
         best = best_group = 0
         for place in range(self.count):
             group = groups[place]
@@ -366,10 +359,8 @@ def context_columns(
         mass[place + 1] = mass[place] + rates[place] * sizes[place]
         before[place + 1] = before[place] + sizes[place]
     columns["probability"] = array("d", probabilities)
-    above_cut, earlier = (
-        _new_column(columns, "above_cut", count),
-        _new_column(columns, "earlier", count),
-    )
+    above_cut = _new_column(columns, "above_cut", count)
+    earlier = _new_column(columns, "earlier", count)
     for place in range(count):
         above_cut[place] = rates[place] - cut
         earlier[place] = mass[place] / (mass[count] or 1.0)
@@ -417,10 +408,8 @@ def _fill_group(  # noqa: PLR0917  # as for feature_columns()
     count = len(rates)
     groups = _numbered(list(zip(*parts, strict=True)))
     masses, chars, largest = _zeros(count), _zeros(count), _zeros(count)
-    mean, best = (
-        _new_column(columns, f"{name}_probability", count),
-        _new_column(columns, f"{name}_best", count),
-    )
+    mean = _new_column(columns, f"{name}_probability", count)
+    best = _new_column(columns, f"{name}_best", count)
     share = _new_column(columns, f"{name}_share", count)
     for place in range(count):
         group = groups[place]

@@ -193,6 +193,10 @@ class _Visit:
     #: requests in flight
     active: set[asyncio.Task[Response]] = field(default_factory=set)
 
+    @property
+    def _is_over_budget(self) -> bool:
+        return self.requests >= MAX_REQUESTS or self.size >= MAX_SIZE
+
     async def read(self, seconds: float) -> str:
         """Return the page when it is complete, or after *seconds*."""
 
@@ -244,8 +248,7 @@ class _Visit:
 
     async def _refuse(self, route: Route) -> None:
         await route.abort()
-        is_over = self.requests >= MAX_REQUESTS or self.size >= MAX_SIZE
-        self.refused += MAX_REFUSED if is_over else 1
+        self.refused += MAX_REFUSED if self._is_over_budget else 1
         if self.refused >= MAX_REFUSED and not self.is_stopped:
             self.is_stopped = True
             if self.active:
@@ -263,7 +266,7 @@ class _Visit:
         is_query = method == "POST" and _domain(url) == _domain(self.page.url)
         if kind not in ("fetch", "script", "xhr") or not (method == "GET" or is_query):
             return None
-        if self.requests >= MAX_REQUESTS or self.size >= MAX_SIZE:
+        if self._is_over_budget:
             return None
         self.requests += 1
         self.crawler.stats.inc_value("newscrawl/rendering/request_count")

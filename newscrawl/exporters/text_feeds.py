@@ -27,15 +27,12 @@ class ArticleFields(exporters.BaseItemExporter):
     """
 
     def get_serialized_fields(
-        self,
-        item: Any,
-        default_value: Any = None,
-        include_empty: bool | None = None,  # noqa: FBT001  # interface
+        self, item: Any, *args: Any, **kwargs: Any
     ) -> Iterable[tuple[str, Any]]:
         """Return the names and JSON values of an article, or what Scrapy returns for *item*."""
         if self.fields_to_export is None and isinstance(item, Article):
             return item.to_dict().items()
-        return super().get_serialized_fields(item, default_value, include_empty)
+        return super().get_serialized_fields(item, *args, **kwargs)
 
 
 class JsonItemExporter(ArticleFields, exporters.JsonItemExporter):
@@ -107,13 +104,10 @@ class CleanXmlItemExporter(exporters.XmlItemExporter):
     """
 
     def get_serialized_fields(
-        self,
-        item: Any,
-        default_value: Any = None,
-        include_empty: bool | None = None,  # noqa: FBT001  # interface
+        self, item: Any, *args: Any, **kwargs: Any
     ) -> Iterable[tuple[str, Any]]:
         """Return the names and values of the elements of *item*."""
-        fields = super().get_serialized_fields(item, default_value, include_empty)
+        fields = super().get_serialized_fields(item, *args, **kwargs)
         return ((name, _plain(value)) for name, value in fields if value is not None)
 
 

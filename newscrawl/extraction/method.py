@@ -1,4 +1,4 @@
-"""What an extraction method receives and returns: :class:`Method`, its context and its trace."""
+"""Interface of extraction methods: :class:`Method`, its context and its trace."""
 
 from __future__ import annotations
 

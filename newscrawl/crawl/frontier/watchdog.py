@@ -98,7 +98,6 @@ class Watchdog(LeaseObserver):
             # Written to several times per page: in memory, which the system keeps after a kill.
             self._record = mmap.mmap(self._file, RECORD_SIZE)
             self._write(None)
-            os.lseek(self._file, RECORD_SIZE, os.SEEK_SET)
             signal.signal(signal.SIGVTALRM, lambda _, frame: self._read_stack(frame))
         except (OSError, ValueError):
             self._remove()
