@@ -5,6 +5,7 @@ Imports take as much time as a small crawl. So do those of its workers, which ar
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import pkgutil
@@ -80,9 +81,19 @@ class ForkedScrapy:
         """Return the exit code; kill the process if it lasts longer than *timeout* seconds."""
         self._process.join(timeout)
         if self._process.exitcode is None:
-            self._process.kill()
-            raise subprocess.TimeoutExpired(self._arguments, timeout)
+            error = subprocess.TimeoutExpired(self._arguments, timeout)
+            error.add_note(self._abort())
+            raise error
         return self._process.exitcode
+
+    def _abort(self) -> str:
+        """End the process; return the end of its log and the stacks of all threads, also ours."""
+        with self.log_path.open("ab") as log:
+            faulthandler.dump_traceback(log)
+        self.send_signal(signal.SIGABRT)
+        self._process.join(10)
+        self._process.kill()
+        return self.log_path.read_text(encoding="utf-8", errors="replace")[-20_000:]
 
     def send_signal(self, number: int) -> None:
         """Send signal *number*."""
@@ -143,6 +154,7 @@ def _run(words: list[str], folder: str, environment: dict[str, str], files: list
     modes = (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT | os.O_APPEND] * 2)
     for descriptor, (path, mode) in enumerate(zip(files, modes, strict=True)):
         os.dup2(os.open(path, mode), descriptor)
+    faulthandler.enable(2)
     sys.stdin = os.fdopen(0, closefd=False)
     sys.path[:0] = [folder, str(REPOSITORY)]
     sys.argv[:] = words
