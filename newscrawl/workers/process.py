@@ -121,7 +121,7 @@ class WorkerProcess:
         self._server: ForkServer | None = None
         self._process: Process | None = None
         self._pipe_lock = RLock()  # to write to the process or replace it
-        self._kill_lock = Lock()  # to kill the process or finish its first task
+        self._kill_lock = Lock()  # to kill the process, or add or finish a task
         #: True, or the future of the task that the process was killed for
         self._killed: Future[Answer] | bool = False
         self._served = 0
@@ -196,8 +196,9 @@ class WorkerProcess:
             if not self._active and self._has_died():
                 self._discard()
             process = self._process
-            is_next = process and all(active.process is process for active in self._active)
-            self._active.append(job)
+            with self._kill_lock:
+                is_next = all(active.process is process for active in self._active)
+                self._active.append(job)
             if process is not None and is_next and not job.future.cancelled():
                 _send(process, job)
 

@@ -15,7 +15,7 @@ import pytest
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.fork_server import can_fork
 from newscrawl.workers.pool import WorkerPool
-from newscrawl.workers.process import Limits
+from newscrawl.workers.process import Limits, WorkerProcess
 from tests.helpers.processes import assert_gone, run_python
 
 if TYPE_CHECKING:
@@ -67,6 +67,23 @@ def test_returns_result(workers: int) -> None:
     )
     assert (result["length"], result["url"], result["none"]) == (2000, "é", None)
     assert (result["pid"] == os.getpid()) is (workers == 0)
+
+
+def test_threads_of_a_worker_never_meet_in_its_tasks() -> None:
+    """Both change the tasks without answer; a thread that ends would leave the crawl waiting."""
+    worker, interval = WorkerProcess(Limits(deadline=60.0)), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            tasks = [
+                worker.submit("tests.helpers.hostile_tasks:measure", b"x", {"number": number})
+                for number in range(500)
+            ]
+            numbers = [task.result(timeout=60)["result"]["number"] for task in tasks]
+            assert numbers == list(range(500))
+    finally:
+        sys.setswitchinterval(interval)
+        worker.close()
 
 
 @pytest.mark.slow
