@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _POLL = 0.02
-_MEMORY_POLL = 0.25
+_CPU_POLL = 0.25
+_MEMORY_POLL = 1.0  # it takes the kernel milliseconds, in which a process cannot get memory
 MB = 2**20
 
 
@@ -35,8 +36,6 @@ class Measured:
     seconds: float
     #: CPU seconds of all processes
     cpu: float
-    #: of these, CPU seconds of the first process
-    main: float
     #: largest memory of all processes together, in MB; shared pages counted once
     memory: float
     returncode: int
@@ -69,15 +68,15 @@ def measure(
             os.sched_setaffinity(process.pid, cores)
         deadline = time.monotonic() + timeout
         start: float | None = None
-        before = main = main_before = memory = checked = sampled = 0.0
+        before = memory = memory_at = sampled = sampled_at = 0.0
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             now = time.monotonic()
             if start is None and (start := started()) is not None:
-                before, main_before = _cpu(tree), _own_cpu(tree)
-            if now - checked > _MEMORY_POLL:
-                memory, checked = max(memory, _memory(tree)), now
-                main = _own_cpu(tree) or main
-                sampled = max(sampled, _cpu(tree))
+                before = _cpu(tree)
+            if now - sampled_at > _CPU_POLL:
+                sampled, sampled_at = max(sampled, _cpu(tree)), now
+            if now - memory_at > _MEMORY_POLL:
+                memory, memory_at = max(memory, _memory(tree)), now
             if now > deadline:
                 _kill(tree)
             time.sleep(_POLL)
@@ -87,7 +86,6 @@ def measure(
         seconds=time.monotonic() - (start or 0.0),
         # Without descendants whose parent ignores their end, as Spark's Python daemon does.
         cpu=max(used.ru_utime + used.ru_stime, sampled) - before,
-        main=main - main_before,
         memory=memory / MB,
         returncode=process.returncode,
     )
@@ -109,14 +107,6 @@ def _cpu(process: psutil.Process) -> float:
             continue
         total += times.user + times.system + times.children_user + times.children_system
     return total
-
-
-def _own_cpu(process: psutil.Process) -> float:
-    try:
-        times = process.cpu_times()
-    except psutil.NoSuchProcess:
-        return 0.0
-    return times.user + times.system
 
 
 def _memory(process: psutil.Process) -> float:

@@ -180,14 +180,8 @@ class Extraction:
             self.fail(error.filename, error.strerror)
         if not self.sources.files:
             return
-        if not self.jobs:  # as the processes do, before extraction is imported
-            tune_garbage_collector()
         with progress("extracting", len(self.sources.files)) as advance:
-            if self.jobs:
-                self._extract_all(self._file_pages(advance), self.write, self._fail_page)
-                return
-            for name, page in self._file_pages(advance):
-                self.write(name, self._extract_here(name, page))
+            self._extract_all(self._file_pages(advance), self.write, self._fail_page)
 
     def _file_pages(self, advance: Callable[[], None]) -> Iterator[tuple[str, PageItem]]:
         for path in self.sources.files:
@@ -213,8 +207,14 @@ class Extraction:
     ) -> None:
         """Extract *pages*, each with its name, in worker processes; *write* the articles in order.
 
-        This process may use *memory_limit* more MB to read the pages (0: no limit).
+        This process may use *memory_limit* more MB to read the pages (0: no limit). Without *jobs*
+        it extracts them, too.
         """
+        if not self.jobs:
+            tune_garbage_collector()  # as the processes do, before extraction is imported
+            for name, page in pages:
+                write(name, self._extract_here(name, page, fail))
+            return
         import asyncio  # noqa: PLC0415  # slow to import
 
         async def run() -> None:
@@ -226,7 +226,7 @@ class Extraction:
                     task = asyncio.create_task(self.extract_page(pool, name, page, fail))
                     pending.append((name, len(page.html), task))
                     while (
-                        len(pending) > _READ_AHEAD * max(1, self.jobs)
+                        len(pending) > _READ_AHEAD * self.jobs
                         or sum(size for _, size, _ in pending) > _MAX_WAITING
                     ):
                         await write_next(pending)
@@ -244,12 +244,12 @@ class Extraction:
 
         asyncio.run(run())
 
-    def _extract_here(self, name: str, page: PageItem) -> Article | None:
+    def _extract_here(self, name: str, page: PageItem, fail: Fail) -> Article | None:
         """Return the article of *page*, extracted in this process; report a failure."""
         try:
             plain = result_of(run_task(PAGE_TASK, page.html, self._arguments(page)))
         except WorkerError as error:
-            self._fail_page(name, error)
+            fail(name, error)
             return None
         return Article.from_dict(plain)
 

@@ -156,6 +156,7 @@ def test_measures_from_the_start_signal(monkeypatch: pytest.MonkeyPatch, tmp_pat
         return sample
 
     monkeypatch.setattr(measured_process, "_cpu", cpu)
+    monkeypatch.setattr(measured_process, "_MEMORY_POLL", 0.1)
     code = (
         "import pathlib, sys, time\n"
         "ready, end = map(pathlib.Path, sys.argv[1:])\n"
@@ -196,7 +197,7 @@ def run(number: int, seconds: float, **figures: Any) -> dict[str, Any]:
         "unseen": 0.8,
     } | figures
     return {
-        "round": number, "pages": 100, "seconds": seconds, "cpu": seconds, "main": 1.0,
+        "round": number, "pages": 100, "seconds": seconds, "cpu": seconds,
         "right": 90, "load": 1.0, **figures,
     }  # fmt: skip
 
