@@ -77,12 +77,13 @@ _SYMBOLS = "©®|•»›→▶►@#/"
 _MAX_SYMBOL_TEXT = 100  # characters in which symbols are counted
 _MAX_DESCRIPTION = 600  # characters that are read
 # Characters of a text that are compared with the description.
-_PREFIX, _MIN_PREFIX = 50, 20
+_PREFIX, _MIN_PREFIX, _WORD_START = 50, 20, 8
 _DESCRIPTION_NAMES = frozenset({"description", "og:description"})
 _MAX_DESCRIPTIONS = 4
 SENTENCE = 2.0
 """Value of the feature ``ends`` of a text that ends like a sentence."""
 _MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
+_ZERO = array("d", [0.0])
 
 
 def block_features(
@@ -248,16 +249,29 @@ class _Candidates:
     def fill_patterns(self, classes: dict[int, str]) -> None:
         """Fill in statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
         own, above = [], []
+        owns: dict[Any, int] = {}
+        aboves: dict[Any, int] = {}
+        own_group = above_group = 0
+        last_tag = last_class = None
+        last_up = -1
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
-            own.append((self.tags[row], classes.get(row), self.tags[up]))
-            above.append((self.tags[up], classes.get(up), self.tags[row]))
+            tag, name = self.tags[row], classes.get(row)
+            # Most blocks are like the one before.
+            if up != last_up or tag is not last_tag or name is not last_class:
+                key = tag, name, self.tags[up]
+                own_group = owns.setdefault(key, len(owns))
+                key = self.tags[up], classes.get(up), tag
+                above_group = aboves.setdefault(key, len(aboves))
+                last_tag, last_class, last_up = tag, name, up
+            own.append(own_group)
+            above.append(above_group)
         self.fill_pattern(own, "own")
         self.fill_pattern(above, "above")
 
-    def fill_pattern(self, keys: list[Any], name: str) -> None:
-        """Fill in the number, mean size and share of long text of the blocks that share a key."""
-        groups, sizes, longs = _numbered(keys), self.sizes, self.longs
+    def fill_pattern(self, groups: list[int], name: str) -> None:
+        """Fill in the number, mean size and share of long text of the blocks of each group."""
+        sizes, longs = self.sizes, self.longs
         counts, chars, long_chars = _zeros(self.count), _zeros(self.count), _zeros(self.count)
         count, mean = self.column(f"{name}_count"), self.column(f"{name}_mean")
         long_share = self.column(f"{name}_long")
@@ -370,7 +384,8 @@ def context_columns(
         _fill_windows(_new_column(columns, name, count), mass, before, reach)
     total = before[count] or 1.0
     for name, keys in _GROUPS.items():
-        _fill_group(columns, name, [features[key] for key in keys], rates, sizes, total)
+        first, second, third = [array("d", features[key]) for key in keys]
+        _fill_group(columns, name, first, second, third, rates, sizes, total)
     page = {
         "expected_f1": expected_f1,
         "cut": cut,
@@ -399,14 +414,26 @@ def _fill_windows(
 def _fill_group(  # noqa: PLR0917  # as for feature_columns()
     columns: dict[str, array[float]],
     name: str,
-    parts: list[Any],
+    first: array[float],
+    second: array[float],
+    third: array[float],
     rates: array[float],
     sizes: array[float],
     total: float,
 ) -> None:
-    """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
-    count = len(rates)
-    groups = _numbered(list(zip(*parts, strict=True)))
+    """Fill in the mean and the largest probability and the share of text of the blocks of a key.
+
+    The key is a value of *first*, *second* and *third*.
+    """
+    count, group = len(rates), 0
+    groups: list[int] = []
+    numbers: dict[Any, int] = {}
+    for place in range(count):
+        one, two, three = first[place], second[place], third[place]
+        before = place - 1
+        if before < 0 or one != first[before] or two != second[before] or three != third[before]:
+            group = numbers.setdefault((one, two, three), len(numbers))
+        groups.append(group)
     masses, chars, largest = _zeros(count), _zeros(count), _zeros(count)
     mean = _new_column(columns, f"{name}_probability", count)
     best = _new_column(columns, f"{name}_best", count)
@@ -425,7 +452,7 @@ def _fill_group(  # noqa: PLR0917  # as for feature_columns()
 
 def _zeros(count: int) -> array[float]:
     """Return an array of zeros."""
-    return array("d", bytes(8 * count))
+    return _ZERO * count
 
 
 def _new_column(columns: dict[str, array[float]], name: str, count: int) -> array[float]:
@@ -469,7 +496,12 @@ def _count_symbols(text: str) -> float:
 
 def _is_described(text: str, description: str) -> bool:
     """Return whether the start of *text* is in the description."""
-    if len(text) < _MIN_PREFIX:
+    size, end = len(text), 0
+    if size < _MIN_PREFIX:
+        return False
+    while end < _WORD_START and not text[end].isspace():
+        end += 1
+    if text[:end] not in description:  # the common case
         return False
     start = text[:_PREFIX]
     if "  " in start or start[-1] == " " or not start.isprintable():
