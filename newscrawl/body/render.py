@@ -1,4 +1,7 @@
-"""Rendering of subtrees to text: paragraphs separated by blank lines."""
+"""Rendering of subtrees to text: paragraphs separated by blank lines.
+
+Cython compiles this module, with the types in ``render.pxd``.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ _BREAKS = {**dict.fromkeys(BLOCK_LEVEL, PARAGRAPH), "br": "\n", "td": " ", "th":
 _OPENING = frozenset(_BREAKS) - {"br"}  # a br has one break, at its end
 _INLINE = frozenset({"button", "math"})
 _BULLETS = frozenset("|·•/")
-_SPACES = {0: "%s", LEADING: " %s", TRAILING: "%s ", LEADING | TRAILING: " %s "}
 _PREFORMATTED = frozenset({"pre", "listing", "plaintext", "xmp"})
 _PLAIN_BLOCKS = _OPENING - _PREFORMATTED
 _BLANK_LINES = re.compile("\n\n\n+")
@@ -87,11 +89,7 @@ class Flow:
 
     def text(self) -> str:
         """Return lines and paragraphs with collapsed white space."""
-        lines = "".join(self.pieces).split("\n")
-        text = "".join(lines)
-        is_clean = text.isprintable() and "  " not in text  # the common case
-        lines = [line.strip() if is_clean else _clean(line) for line in lines]
-        text = "\n".join(lines)
+        text = "\n".join([_clean(line) for line in "".join(self.pieces).split("\n")])
         if "\n\n\n" in text:  # much faster than the pattern
             text = _BLANK_LINES.sub("\n\n", text)
         return text.strip("\n")
@@ -109,8 +107,10 @@ class Flow:
                 self._leave_out(row, root, is_hidden=row not in skip)
                 row = end[row]
             elif name == TEXT:
-                text = _SPACES[space[row]] % texts[row].replace("\n", " ")
-                pieces.append(_source_text(document, row) if self._preformatted else text)
+                is_source = self._preformatted > 0
+                pieces.append(
+                    _source_text(document, row) if is_source else _flowing(texts[row], space[row])
+                )
                 rows.append(parent[row])
                 row += 1
             else:
@@ -173,11 +173,32 @@ class Flow:
             self.add_space(" ", document.parent[row])
 
 
+def _flowing(text: str, space: int) -> str:
+    """Return *text* on one line, with the white space *space* around it."""
+    text = text.replace("\n", " ")
+    text = " " + text if space & LEADING else text
+    return text + " " if space & TRAILING else text
+
+
 def _clean(line: str) -> str:
-    if not line.isprintable() or "  " in line:
+    if not _is_clean(line):
         line = squeeze(line)
         line = line if line.isprintable() else squeeze(INVISIBLE_CHARACTERS.sub("", line))
     return line.strip()
+
+
+def _is_clean(line: str) -> bool:
+    """Return whether all characters are printable, without two spaces in a row."""
+    is_after_space = False
+    for character in line:
+        is_space = character == " "
+        if is_space and is_after_space:
+            return False
+        is_ascii = " " <= character <= "~"
+        if not (is_ascii or character.isprintable()):
+            return False
+        is_after_space = is_space
+    return True
 
 
 def _is_in_sentence(document: Document, row: int) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, blocks, coreex, econ
+from newscrawl.body import block_features, blocks, coreex, econ, render
 from newscrawl.document.document import Document, parse_document
 from newscrawl.text import squeeze, tokens
 from tests.conftest import corpus_pages
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 if str(block_features.__file__).endswith(".py"):
     pytest.skip("the modules are not compiled", allow_module_level=True)
 
-PYTHON = {module: python_module(module) for module in (block_features, blocks, coreex, econ)}
+PYTHON = {
+    module: python_module(module) for module in (block_features, blocks, coreex, econ, render)
+}
 
 
 def assert_equal(module: ModuleType, name: str, *arguments: Any) -> Any:
@@ -32,13 +34,14 @@ def assert_equal(module: ModuleType, name: str, *arguments: Any) -> Any:
 
 
 def assert_equal_features(document: Document) -> None:
-    """Assert that both find the same blocks, counts and marks, and compute the same features."""
+    """Assert that both find the same text, blocks, counts and marks, and compute the same features."""
     assert_equal(blocks, "group_rows", document)
     forms = [row for tag in coreex.FORM_TAGS for row in document.rows_of(tag)]
     assert_equal(coreex, "terminal_sums", document, document.hidden, forms)
     for parameters in (econ.EconParameters.BEST, econ.EconParameters.LITERAL):
         marks = assert_equal(econ, "read_text", document, parameters)
         assert_equal(econ, "joint_para", document, *marks, parameters)
+    assert_equal(render, "render", document, [0], {len(document) // 2})
     found = blocks.find_blocks(document)
     if not len(found):
         return
