@@ -87,6 +87,12 @@ cdef class _Candidates:
 )
 cpdef context_columns(features, list probabilities, list chars, double expected_f1, double cut)
 
+@cython.locals(
+    order=list, best=double, whole=double, correct=double, selected=double, rate=double,
+    size=double, score=double, count=Py_ssize_t, position=Py_ssize_t, place=Py_ssize_t,
+)
+cpdef best_subset(list probabilities, list sizes)
+
 @cython.locals(count=Py_ssize_t, place=Py_ssize_t)
 cdef _fill_neighbours(double[::1] column, double[::1] rates, Py_ssize_t shift)
 

@@ -12,3 +12,16 @@ cpdef group_rows(document)
 
 @cython.locals(breaks=Py_ssize_t)
 cdef bint _ends_block(list tag, Py_ssize_t row, Py_ssize_t end) except -1
+
+@cython.locals(
+    votes=bytearray, marks="unsigned char[::1]", vote="unsigned char", root=Py_ssize_t,
+    row=Py_ssize_t, end=Py_ssize_t,
+)
+cpdef bytearray cast_votes(list ends, bodies)
+
+@cython.locals(
+    before=list, end=list, parent=list, selected=double[::1], total=double, place=Py_ssize_t,
+    row=Py_ssize_t, root=Py_ssize_t, above=Py_ssize_t, last=Py_ssize_t, start=double, stop=double,
+    covered=Py_ssize_t,
+)
+cpdef find_roots(document, rows)

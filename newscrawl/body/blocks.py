@@ -7,9 +7,8 @@ A block is a paragraph, a heading, a list item or a caption. The block classifie
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from array import array
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from newscrawl.document.rows import BLOCK_LEVEL
@@ -25,8 +24,7 @@ MAX_LINK_DENSITY = 0.25
 """Link density up to which, exclusive, a long block is prose."""
 
 _BLOCK_TAGS = BLOCK_LEVEL | {"td", "th"}  # the end of a cell ends the block
-_MAX_VOTERS = 3
-_WITH_VOTE = [bytes(votes | 1 << voter for votes in range(256)) for voter in range(_MAX_VOTERS)]
+_ZERO = array("d", [0.0])
 
 
 @dataclass(slots=True, eq=False)
@@ -119,15 +117,18 @@ def _markup(document: Document, row: int) -> tuple[str | None, ...]:
     return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
 
 
-def cast_votes(ends: Sequence[int], bodies: Iterable[Iterable[int]]) -> bytearray:
+def cast_votes(ends: list[int], bodies: Iterable[Iterable[int]]) -> bytearray:
     """Return a bit set for each row: bit n is set in the subtrees of the n-th of *bodies*.
 
-    *ends* is the column of the document, *bodies* are up to three lists of roots.
+    *ends* is the column of the document, *bodies* are up to eight lists of roots.
     """
-    votes = bytearray(len(ends))
-    for with_vote, roots in zip(_WITH_VOTE, bodies, strict=False):
+    votes = marks = bytearray(len(ends))
+    vote = 1
+    for roots in bodies:
         for root in roots:
-            votes[root : ends[root]] = votes[root : ends[root]].translate(with_vote)
+            for row in range(root, ends[root]):
+                marks[row] |= vote
+        vote <<= 1
     return votes
 
 
@@ -137,17 +138,27 @@ def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
     Roots and *rows* are in document order.
     """
     before, end, parent = document.chars_before, document.end, document.parent
-    sums = [0.0, *accumulate(before[row + 1] - before[row] for row in rows)]
+    selected = _ZERO * len(before)  # characters of *rows* before each row
+    total, place = 0.0, 0
+    for row in (*rows, len(parent)):
+        while place <= row:
+            selected[place] = total
+            place += 1
+        if row < len(parent):
+            start, stop = before[row], before[row + 1]
+            total += stop - start
     roots: list[int] = []
+    covered = 0
     for row in rows:
-        if roots and row < end[roots[-1]]:
+        if row < covered:
             continue
-        root = row
-        while (above := parent[root]) >= 0:
+        root, above = row, parent[row]
+        while above >= 0:
             last = end[above]
-            selected = sums[bisect_left(rows, last)] - sums[bisect_left(rows, above)]
-            if selected != before[last] - before[above]:
+            start, stop = before[above], before[last]
+            if selected[last] - selected[above] != stop - start:
                 break
-            root = above
+            root, above = above, parent[above]
         roots.append(root)
+        covered = end[root]
     return roots

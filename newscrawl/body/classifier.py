@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.block_features import (
     CONTEXT_FEATURES,
     FEATURES,
+    best_subset,
     block_features,
     context_columns,
     repeated_texts,
@@ -198,24 +199,3 @@ def _without_last_region(
         ):
             return chosen[:position]
     return chosen
-
-
-def best_subset(probabilities: Sequence[float], sizes: Sequence[float]) -> tuple[list[int], float]:
-    """Return the indices of the blocks with the largest expected F1, and that F1.
-
-    The expected F1 is approximated by a ratio of expectations: twice the correct text over the sum
-    of selected and true text. The best subset is a prefix in the order of the probabilities.
-    """
-    order = sorted(range(len(sizes)), key=probabilities.__getitem__, reverse=True)
-    whole = sum([probabilities[place] * sizes[place] for place in order])
-    best = correct = selected = 0.0
-    count = 0
-    for position, place in enumerate(order, 1):
-        if 2 * probabilities[place] <= best:  # from here on, the ratio decreases
-            break
-        correct += probabilities[place] * sizes[place]
-        selected += sizes[place]
-        score = 2 * correct / (selected + whole)
-        if score > best:
-            best, count = score, position
-    return sorted(order[:count]), best

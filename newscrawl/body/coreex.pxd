@@ -3,9 +3,9 @@ cimport cython
 
 
 @cython.locals(
-    end=list, tag=list, text=list, is_form=bytearray, words=list, links=list, row=Py_ssize_t,
-    after=Py_ssize_t, count=Py_ssize_t, longest=Py_ssize_t, found=Py_ssize_t, number=object,
-    link_number=object,
+    end=list, tag=list, text=list, is_form=bytearray, words_before="long long[::1]",
+    links_before="long long[::1]", row=Py_ssize_t, after=Py_ssize_t, count=Py_ssize_t,
+    longest=Py_ssize_t, found=Py_ssize_t, link_count=Py_ssize_t,
 )
 cpdef terminal_sums(document, bytearray ignored, list ignored_forms)
 
@@ -13,7 +13,7 @@ cpdef terminal_sums(document, bytearray ignored, list ignored_forms)
 cpdef Py_ssize_t count_tokens(str text) except -1
 
 @cython.locals(
-    end=list, words=list, links=list, level_order=list, members=list, node=Py_ssize_t,
+    end=list, words="long long[::1]", links="long long[::1]", level_order=list, members=list, node=Py_ssize_t,
     child=Py_ssize_t, last=Py_ssize_t, after=Py_ssize_t, text_count=Py_ssize_t,
     link_count=Py_ssize_t, set_text_count=Py_ssize_t, set_link_count=Py_ssize_t,
     min_words=Py_ssize_t, subset=bint, threshold=double, weight_text=double, weight_ratio=double,

@@ -8,6 +8,7 @@ measured on labelled pages, on one half of the sites. Cython compiles this modul
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FORM_TAGS = frozenset({"select", "form", "input", "textarea", "option"})
 """Tags of "ignoring Form tags" (section 3.2)."""
+_ZERO = array("q", [0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,9 @@ class TerminalCounts(NamedTuple):
     """Prefix sums of the counts of terminal nodes: those of a subtree are differences."""
 
     #: words before each row: textCnt
-    words: list[int]
+    words: array[int]
     #: links before each row: linkCnt
-    links: list[int]
+    links: array[int]
     #: words of the longest text node outside of links
     longest: int
 
@@ -95,15 +97,15 @@ def count_terminals(document: Document, parameters: CoreExParameters) -> Termina
 
 def terminal_sums(
     document: Document, ignored: bytearray, ignored_forms: list[int]
-) -> tuple[list[int], list[int], int]:
+) -> tuple[array[int], array[int], int]:
     """Return the columns of :class:`TerminalCounts`."""
     end, tag, text = document.end, document.tag, document.text
     is_form = bytearray(len(tag))
     for row in ignored_forms:
         is_form[row] = 1
-    words, links = [0], [0]
-    row = count = longest = 0
-    number = link_number = 0  # of each row
+    words, links = _ZERO * (len(tag) + 1), _ZERO * (len(tag) + 1)
+    words_before, links_before = words, links
+    row = count = longest = link_count = 0
     while row < len(tag):
         after = row + 1
         if ignored[row]:
@@ -112,18 +114,16 @@ def terminal_sums(
             found = count_tokens(text[row])
             longest = max(longest, found)
             count += found
-            number = count
         elif tag[row] == "a":
             after = end[row]
             if after > row + 1:
                 count += 1
-                number, link_number = count, link_number + 1
+                link_count += 1
         elif is_form[row]:
             after = end[row]
         while row < after:
-            words.append(number)
-            links.append(link_number)
             row += 1
+            words_before[row], links_before[row] = count, link_count
     return words, links, longest
 
 

@@ -10,10 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES, context_columns
+from newscrawl.body.block_features import (
+    CONTEXT_FEATURES,
+    FEATURES,
+    best_subset,
+    context_columns,
+)
 from newscrawl.body.blocks import find_blocks, find_roots
 from newscrawl.body.classifier import (
-    best_subset,
     body_candidates,
     choose_blocks,
     load_body_models,

@@ -46,7 +46,7 @@ def assert_equal_features(document: Document) -> None:
     if not len(found):
         return
     bodies = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
-    votes = blocks.cast_votes(document.end, bodies)
+    votes = assert_equal(blocks, "cast_votes", document.end, bodies)
     texts = block_features.texts_of(document, found.rows)
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
     for heading, description in (
@@ -59,6 +59,8 @@ def assert_equal_features(document: Document) -> None:
     rates = [(place % 7) / 8 for place in range(len(found))]
     chars = found.chars(document, range(len(found)))
     assert_equal(block_features, "context_columns", features, rates, chars, 0.75, 0.25)
+    assert_equal(block_features, "best_subset", rates, chars)
+    assert_equal(blocks, "find_roots", document, [row for rows in found.rows[::2] for row in rows])
 
 
 @given(st.text() | st.text(" \x1c\x85\u3000ab日", max_size=40))

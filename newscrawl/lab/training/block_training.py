@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES
+from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES, best_subset
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.classifier import (
     CONTEXT_FILE,
     FILE,
     BodyModels,
-    best_subset,
     body_candidates,
     in_context,
 )
