@@ -81,8 +81,15 @@ def with_nested_tags(
 ) -> Columns:
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
     nested, owners = list(features.get("parent_tag", [])), [blocks.owner[place] for place in places]
-    if any(map(document.rows_of, _HOLDERS)):
-        nested = [_holder(document, row) or tag for row, tag in zip(owners, nested, strict=True)]
+    tag, parent = document.tag, document.parent
+    held: dict[int, float] = {}  # parent -> result of children that are no holders
+    for position, row in enumerate(owners if any(map(document.rows_of, _HOLDERS)) else ()):
+        above = parent[row]
+        if tag[row] in _HOLDERS or (code := held.get(above)) is None:
+            code = _holder(document, row)
+            if tag[row] not in _HOLDERS:
+                held[above] = code
+        nested[position] = code or nested[position]
     if document.rows_of("code"):
         for position, place in enumerate(places):
             if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place]):

@@ -45,6 +45,7 @@ MAX_CONSENT_SHARE = 0.8  # consent texts can be longer than the article
 MAX_COMMENT_SHARE = 0.95
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 _MAX_TAG_SHARES = {"aside": MAX_SHARE, "figcaption": 0.8}
+_REGION_TAGS = frozenset({*_MAX_TAG_SHARES, "article", "footer", "table"})
 
 MIN_ARTICLE_CHARS = 1000
 """Weighted characters outside of links from which the end of an ``article`` element is that of the
@@ -202,7 +203,7 @@ class _RegionName(NamedTuple):
 
 
 @lru_cache(maxsize=4096)  # pages of a site share their names
-def _region_name(class_: str | None, id_: str | None) -> _RegionName:
+def _region_name(class_: str | None, id_: str | None) -> _RegionName | None:
     name = f"{class_ or ''} {id_ or ''}".lower()
     if _COMMENTS_NAME.search(name) is not None:
         return _RegionName(is_footer=False, max_share=MAX_COMMENT_SHARE)
@@ -210,7 +211,8 @@ def _region_name(class_: str | None, id_: str | None) -> _RegionName:
     max_share = None
     if found is not None:
         max_share = MAX_CONSENT_SHARE if _CONSENT_NAME.search(found.group()) else MAX_SHARE
-    return _RegionName(_FOOTER_NAME.search(name) is not None, max_share)
+    is_footer = _FOOTER_NAME.search(name) is not None
+    return _RegionName(is_footer, max_share) if is_footer or max_share else None
 
 
 class _Regions:
@@ -237,17 +239,22 @@ class _Regions:
             while row >= 0 and row not in pending:
                 pending.add(row)
                 row = parent[row]
+        classes, ids, forms = self._classes, self._ids, self._forms
         contained = bytearray(len(parent))
         for row in sorted(pending):  # parents come first
-            above = parent[row]
-            contained[row] = (above >= 0 and contained[above]) or (
-                tag[row] not in _NEVER_REGIONS and self._is_region(row)
-            )
+            above, name = parent[row], tag[row]
+            if above >= 0 and contained[above]:
+                contained[row] = 1
+            elif (
+                name in _REGION_TAGS
+                or row in forms
+                or _region_name(classes.get(row), ids.get(row)) is not None
+            ):
+                contained[row] = name not in _NEVER_REGIONS and self._is_region(row, name)
         return contained
 
-    def _is_region(self, row: int) -> bool:
+    def _is_region(self, row: int, tag: str) -> bool:
         document = self._document
-        tag = document.tag[row]
         if row <= self._heading < document.end[row]:
             return False
         if tag == "article" and (
@@ -274,9 +281,10 @@ class _Regions:
         share = _MAX_TAG_SHARES.get(tag)
         if share is None:
             name = _region_name(self._classes.get(row), self._ids.get(row))
-            is_footer = (name.is_footer or tag == "footer") and self._ends_page(row)
+            may_be_footer = tag == "footer" or (name is not None and name.is_footer)
             is_form = row in self._forms and self._is_form(row)
-            share = MAX_SHARE if is_footer or is_form else name.max_share
+            is_rest = is_form or (may_be_footer and self._ends_page(row))
+            share = MAX_SHARE if is_rest else name and name.max_share
         return None if share == MAX_SHARE and not self._small else share
 
     def _is_form(self, row: int) -> bool:

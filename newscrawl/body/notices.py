@@ -80,27 +80,29 @@ def without_notices(
         if not is_claim and not _is_sign_off(document, blocks, kept[-1], site):
             break
         kept.pop()
-    max_size, sizes = WIDE_WEIGHT * _MAX_CAPTION, blocks.chars(document, kept)
-    short = {place for place, size in zip(kept, sizes, strict=True) if size <= max_size}
-    kept[1:] = [
+    max_size, links = WIDE_WEIGHT * _MAX_CAPTION, document.link_chars_before
+    left_out: set[int] = set()
+    short: dict[int, str] = {}
+    for place, size in zip(kept, blocks.chars(document, kept), strict=True):
+        rows = blocks.rows[place]
+        if size <= max_size and len(text := blocks.text(document, place)) <= _MAX_CAPTION:
+            short[place] = text
+            if _is_label(document, blocks, place, text):
+                left_out.add(place)
+        if links[rows[0]] != links[rows[-1] + 1] and _is_reference(document, blocks, place, site):
+            left_out.add(place)
+    accepted = frozenset(kept).difference(left_out).union(kept[:1])
+    labels = {
         place
-        for place in kept[1:]
-        if not (place in short and _is_label(document, blocks, place))
-        and not _is_reference(document, blocks, place, site)
-    ]
-    accepted = frozenset(kept)
-    return [
-        place
-        for place in kept
-        if place not in short or not _is_left_label(document, blocks, place, accepted)
-    ]
+        for place, text in short.items()
+        if place in accepted and _is_left_label(document, blocks, place, text, accepted)
+    }
+    return [place for place in kept if place in accepted and place not in labels]
 
 
-def _is_label(document: Document, blocks: Blocks, place: int) -> bool:
+def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool:
     """Return whether a block is the label of an advertisement, or the inline caption of an image."""
-    text, rows, owner = blocks.text(document, place), blocks.rows[place], blocks.owner[place]
-    if len(text) > _MAX_CAPTION:
-        return False
+    rows, owner = blocks.rows[place], blocks.owner[place]
     if len(text) <= _MAX_LABEL and _ADVERTISEMENT.fullmatch(text):
         return True
     parents = {document.parent[row] for row in rows}
@@ -171,10 +173,9 @@ def address(document: Document, row: int) -> str | None:
 
 
 def _is_left_label(
-    document: Document, blocks: Blocks, place: int, accepted: AbstractSet[int]
+    document: Document, blocks: Blocks, place: int, text: str, accepted: AbstractSet[int]
 ) -> bool:
     """Return whether a block labels an item that is not *accepted*, or a link, which is boilerplate."""
-    text = blocks.text(document, place)
     if len(text) > _MAX_LABEL or not (
         text.endswith(_COLONS) or all(it.isupper() or it == " " for it in text)
     ):
