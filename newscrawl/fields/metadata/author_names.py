@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from newscrawl.patterns import CJKPattern, lazy_regex
+from newscrawl.text import count_digits
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -55,11 +57,10 @@ _FOREIGN_BY = lazy_regex(_FOREIGN_BYLINE)
 _PLAIN_NAME = lazy_regex(
     r"[A-Z][a-z]+(?: (?!(?:Reporter|Editor|Writer|Correspondent)$)[A-Z](?:\.|[a-z]+(?:-[A-Z][a-z]+)?)){1,3}"
 )
-NAME_BEFORE = CJKPattern(
+_NAME_BEFORE = CJKPattern(
     r"(?:(?:(?!사진|영상)\(?[가-힣]{1,6}\s?=(?:[가-힣]{2,8}\))?\s?)?[가-힣]{2,4}(?:\s?[,·/\s]\s?[가-힣]{2,4})*\s?[가-힣]{0,3}(?:기자|특파원)|[\u4e00-\u9fff々]{2,5}\s?[（(]?記者[)）]?)(?:\s*=)?"
     r"|【[\u4e00-\u9fff々]{3,5}(?:[、，・][\u4e00-\u9fff々]{2,5})+】"
 )
-"""A byline that ends with its label, "김철수 기자", or is a list in brackets."""
 
 _NO_NAME = lazy_regex(
     r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^(?!(?:[^\W\d_]\.){2,3}$)\S*\.\S+$|\.(?:com|org|net)\b",
@@ -190,7 +191,7 @@ def is_person(name: str) -> bool:
         return len(name) <= _MAX_HAN and name[-1] not in "摄攝图圖"
     return (
         1 <= len(parts) <= _MAX_PERSON_WORDS
-        and not any(map(str.isdigit, name))
+        and not count_digits(name)
         and not any(is_lower(part) and part not in _PARTICLES for part in parts)
         and not (is_lower(parts[0]) or is_lower(parts[-1]))
         and all(_LETTER.search(part) for part in parts)
@@ -237,17 +238,25 @@ def is_by(text: str) -> bool:
     if len(text) > _MAX_BY + MAX_DATE:
         return False
     text = text.strip().rstrip(":：՝・").rstrip()
-    if dated := AFTER_DATE.match(text):
+    if count_digits(text) and (dated := AFTER_DATE.match(text)):
         text = text[dated.end() :]
-    if len(text) > _MAX_BY:
-        return False
+    return len(text) <= _MAX_BY and _is_label(text)
+
+
+@lru_cache(maxsize=4096)  # the pages of a site have the same menus and labels
+def _is_label(text: str) -> bool:
     label = match_by(f"{text}: X")
     return label is not None and label.end() > len(text)
 
 
 def is_byline(text: str) -> bool:
     """Return whether *text* begins with "By", or ends with the label of a byline."""
-    return match_by(text) is not None or NAME_BEFORE(text).fullmatch(text) is not None
+    return match_by(text) is not None or ends_with_label(text)
+
+
+def ends_with_label(text: str) -> bool:
+    """Return whether *text* ends with the label of a byline, "김철수 기자", or is a list in brackets."""
+    return not text.isascii() and _NAME_BEFORE(text).fullmatch(text) is not None
 
 
 def is_joint(text: str) -> bool:
@@ -274,7 +283,7 @@ def _names(text: str) -> Iterator[str]:
     if text[:1] == "[" and text[-1:] == "]":  # a list: "['Ada Meyer', 'Max Roth']"
         text = _QUOTES.sub("", text[1:-1])
     text = without_brackets(text)
-    is_byline = NAME_BEFORE(text).fullmatch(text) is not None
+    is_byline = ends_with_label(text)
     while byline := match_by(text):
         text, is_byline = text[byline.end() :], True
     if is_byline:

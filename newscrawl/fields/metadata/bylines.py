@@ -16,8 +16,8 @@ from newscrawl.fields.metadata.author_names import (
     CREDIT,
     IN_PLACE,
     MAX_DATE,
-    NAME_BEFORE,
     clean_names,
+    ends_with_label,
     is_by,
     is_byline,
     is_full_name,
@@ -34,6 +34,7 @@ from newscrawl.fields.metadata.metadata import CONFIDENCE
 from newscrawl.fields.metadata.places import label_of
 from newscrawl.items import Evidence
 from newscrawl.patterns import CJKPattern, lazy_regex
+from newscrawl.text import count_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -225,11 +226,11 @@ def _name(
     text = _BEFORE_LABEL.sub("", text) if "：" in text else text
     text = without_brackets(_without_date(text, language))
     is_label = match_by(text) and _may_introduce(document, row)
-    is_byline = after_by or is_label or NAME_BEFORE(text).fullmatch(text)
+    is_byline = after_by or is_label or ends_with_label(text)
     source = "byline" if is_byline else _source(document, row)
     if source is None or _is_elsewhere(document, row):
         return None
-    if source == "class" or any(map(str.isdigit, text)):
+    if source == "class" or count_digits(text):
         text = _without_label(_without_dates(text, language))
     found = clean_names([text if source == "link" else f"By {text}"])
     if any(is_lower(name) and (len(name) > _MAX_SIGN or name == found[0]) for name in found):
@@ -285,7 +286,7 @@ def _is_line(document: Document, position: int) -> bool:
     return all(
         _block(document, first) != _block(document, second)
         or "br" in document.tag[first + 1 : second]
-        or any(map(str.isdigit, document.text[first] + document.text[second]))
+        or count_digits(document.text[first] + document.text[second])
         for first, second in pairwise(rows)
     )
 
@@ -311,7 +312,7 @@ def _is_date_word(name: str, text: str, *, is_marked: bool) -> bool:
     """Return whether a single word is part of a date or its label: "Sat, 20 Dec", "Publicerad"."""
     if " " in name:
         return False
-    is_dated = is_marked and name.isascii() and any(map(str.isdigit, text))
+    is_dated = is_marked and name.isascii() and count_digits(text) > 0
     return is_dated or label_of(name) == "published"
 
 
@@ -321,13 +322,13 @@ def _may_introduce(document: Document, row: int) -> bool:
     if text[:2].lower() == "by":
         return True
     before = document.join_texts(rows_between(document.shown_rows, _block(document, row), row))
-    is_dated = len(before) <= MAX_DATE and any(map(str.isdigit, before))
+    is_dated = len(before) <= MAX_DATE and count_digits(before) > 0
     return not before or is_dated or is_by(before)
 
 
 def _without_date(text: str, language: str | None) -> str:
     """Return the part of *text* before or after a date in it: "Ada Meyer, 1.12.2021"."""
-    if not any(map(str.isdigit, text)):
+    if not count_digits(text):
         return text
     dated = AFTER_DATE.match(text)
     if dated and is_byline(text[dated.end() :]):
@@ -335,7 +336,7 @@ def _without_date(text: str, language: str | None) -> str:
         if ":" in before or read_dates(before, language=language):
             text = text[dated.end() :]
     parts = [part.strip() for part in _DATE_PART(text).split(text)]
-    parts = [part for part in parts if part and not any(map(str.isdigit, part))]
+    parts = [part for part in parts if part and not count_digits(part)]
     first = next((index for index, part in enumerate(parts) if is_byline(part)), 0)
     return " | ".join(parts[first:]) or text
 
@@ -349,7 +350,7 @@ def _is_elsewhere(document: Document, row: int) -> bool:
 def _source(document: Document, row: int) -> str | None:
     classes, ids = document.attributes["class"], document.attributes["id"]
     addresses = document.attributes["href"]
-    source = "class" if _AUTHOR_ICON.search(classes.get(row - 1, "")) else None
+    source = "class" if _is_icon(classes.get(row - 1, "")) else None
     for above in islice(document.ancestors(row), _MAX_LEVELS):
         chars = document.chars(above)
         if chars > _MAX_ELEMENT:
@@ -359,11 +360,16 @@ def _source(document: Document, row: int) -> str | None:
             return "link"
         if source is None and (above in classes or above in ids):
             is_author, is_other = _role(classes.get(above, ""), ids.get(above, ""))
-            dated = is_author and any(map(str.isdigit, document.text[row]))
+            dated = is_author and count_digits(document.text[row])
             if is_other and not dated and chars < _MAX_TEXT:
                 return None
             source = "class" if is_author else None
     return source
+
+
+@lru_cache(maxsize=1024)
+def _is_icon(classes: str) -> bool:
+    return _AUTHOR_ICON.search(classes) is not None
 
 
 @lru_cache(maxsize=1024)
