@@ -123,7 +123,8 @@ def decide(
         return None
     if not _is_aware(chosen.value):
         chosen = _complete(chosen, evidence)
-    chosen = chosen._replace(value=to_local_zone(chosen.value, evidence, modified, site))
+    if stated is None or chosen.value != stated.value:
+        chosen = chosen._replace(value=to_local_zone(chosen.value, evidence, modified, site))
     confidence = CONFIDENCE[_support(chosen, evidence, modified)]
     return PublicationDate(chosen.value, chosen.raw, Evidence(chosen.source, confidence))
 
@@ -247,10 +248,13 @@ def _zone_by_day(
     shown = {item.day for item in evidence if item.is_clear or item.source == "url"}
     if instant.date() in shown or not (shown or site.certain):
         return None
-    days = [instant.astimezone(zone).date() for zone in site.zones]
-    matching = (zone for zone, day in zip(site.zones, days, strict=True) if day in shown)
-    agreed = site.certain and len(set(days)) == 1
-    return next(matching, site.zones[0] if agreed else None)
+    days: set[Day] = set()
+    for zone in site.zones:
+        day = instant.astimezone(zone).date()
+        if day in shown:
+            return zone
+        days.add(day)
+    return site.zones[0] if site.certain and len(days) == 1 else None
 
 
 def _zone_of(instant: datetime, item: DateEvidence) -> timezone | None:

@@ -99,10 +99,12 @@ def read_dates(
     now = now or clock.now()
     dates: list[VisibleDate] = []
     has_month = not words.month_starts.isdisjoint(spoken) or _GLUE.search(folded) is not None
-    if has_month or _NUMERIC_SEPARATOR.search(folded):
-        found = [*_numeric_dates(folded, language, region, now), *_era_dates(folded)]
-        if has_month:
-            found = [*_month_dates(read_tokens(folded, words), folded, language, now), *found]
+    has_separator = _NUMERIC_SEPARATOR.search(folded) is not None
+    if has_month or has_separator:
+        tokens = read_tokens(folded, words) if has_month else ()
+        found = [*_month_dates(tokens, folded, language, now), *_era_dates(folded)]
+        if has_separator:
+            found += _numeric_dates(folded, language, region, now)
         single = _without_ranges(_without_overlaps(found), folded)
         for date in sorted(single, key=lambda date: date.start):
             dates.append(_with_time(date, text, folded, words, dates[-1].end if dates else 0))
