@@ -24,6 +24,7 @@ _WESTERN_WORDS = b"".join(
     character.lower().encode("cp1252") if character.isalnum() or character == "_" else b" "
     for character in (bytes([code]).decode("cp1252", "replace") for code in range(256))
 )
+_WESTERN_START = 100  # characters
 _WORD = lazy_regex(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = lazy_regex("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # C0 without tab and line feed, C1, and the overrides of the direction of text.
@@ -63,7 +64,9 @@ def words(text: str) -> list[str]:
         return text.encode().translate(_WESTERN_WORDS).decode().split()
     try:
         western = text.encode("cp1252")
-    except UnicodeEncodeError:
+    except UnicodeEncodeError as error:
+        if error.start > _WESTERN_START and "\n" in text:  # a few other signs
+            return [word for line in text.split("\n") for word in words(line)]
         return folded_words(folded(text))
     return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
 

@@ -21,7 +21,7 @@ cdef class _Candidates:
     @cython.locals(
         tag=double[::1], parent_tag=double[::1], before_tag=double[::1],
         within_article=double[::1], strong=double[::1], emphasis=double[::1], image=double[::1],
-        sizes=double[::1], place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t,
+        sizes=double[::1], codes=dict, place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t,
     )
     cdef fill_markup(self, bytearray within, double outside)
 

@@ -71,9 +71,6 @@ CONTEXT_FEATURES = (
 )  # fmt: skip
 """Features of the second pass: those of the first, then of the context, in the model's order."""
 
-_SENTENCE_ENDS = ".!?…。！？؟۔।॥"
-_CLOSING_MARKS = "\"'”’»)]」』"
-_SYMBOLS = "©®|•»›→▶►@#/"
 _MAX_SYMBOL_TEXT = 100  # characters in which symbols are counted
 _MAX_DESCRIPTION = 600  # characters that are read
 # Characters of a text that are compared with the description.
@@ -146,11 +143,11 @@ class _Candidates:
         tag, parent_tag = self.column("tag"), self.column("parent_tag")
         before_tag, within_article = self.column("before_tag"), self.column("within_article")
         strong, emphasis = self.column("strong"), self.column("emphasis")
-        image, sizes = self.column("image"), self.sizes
+        image, sizes, codes = self.column("image"), self.sizes, _TAG_CODES
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
-            tag[place] = _TAG_CODES.get(self.tags[row], 0.0)
-            parent_tag[place] = _TAG_CODES.get(self.tags[up], 0.0)
+            tag[place] = codes.get(self.tags[row], 0.0)
+            parent_tag[place] = codes.get(self.tags[up], 0.0)
             before_tag[place] = tag[place - 1] if place else -1
             within_article[place] = 1.0 if within[row] else outside
             strong[place] = self.stressed(place, _STRONG) / sizes[place]
@@ -503,9 +500,9 @@ def ending(text: str) -> float:
     """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
     size = len(text)
     place, first = size - 1, max(0, size - 8)
-    while place >= first and text[place] in _CLOSING_MARKS:
+    while place >= first and text[place] in "\"'”’»)]」』":
         place -= 1
-    if place >= first and text[place] in _SENTENCE_ENDS:
+    if place >= first and text[place] in ".!?…。！？؟۔।॥":
         return SENTENCE
     return 1.0 if size and text[size - 1] in ":：" else 0.0
 
@@ -513,8 +510,7 @@ def ending(text: str) -> float:
 def _count_symbols(text: str) -> float:
     count = 0
     for character in text[:_MAX_SYMBOL_TEXT]:
-        if not ("A" <= character <= "z" or character == " ") and character in _SYMBOLS:
-            count += 1
+        count += character in "©®|•»›→▶►@#/"
     return count
 
 

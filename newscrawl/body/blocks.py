@@ -67,15 +67,16 @@ def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]
     owners: list[int] = []
     rows: list[list[int]] = []
     previous_owner = previous_row = -1
-    for row in document.shown_rows:
+    for shown in document.shown_rows:
+        row = shown
         owner = parent[row]
         while tag[owner] not in block_tags and owner > 0:
             owner = parent[owner]
         if owner == previous_owner and not _ends_block(tag, previous_row + 1, row):
-            rows[-1].append(row)
+            rows[-1].append(shown)
         else:
             owners.append(owner)
-            rows.append([row])
+            rows.append([shown])
         previous_owner, previous_row = owner, row
     before, links = document.chars_before, document.link_chars_before
     prose = set()

@@ -309,8 +309,8 @@ def _content_words(
             chars += len(text[row])
             if chars > _MAX_CONTENT:
                 break
-    lead = words(" ".join(paragraphs[:_LEAD_PARAGRAPHS]))
-    found = [*lead, *words(" ".join(paragraphs[_LEAD_PARAGRAPHS:]))]
+    lead = words("\n".join(paragraphs[:_LEAD_PARAGRAPHS]))
+    found = [*lead, *words("\n".join(paragraphs[_LEAD_PARAGRAPHS:]))]
     return wanted.intersection(found), wanted.intersection(lead), bool(found)
 
 
