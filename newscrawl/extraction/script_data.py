@@ -225,15 +225,18 @@ def _literals(text: str, wanted: Sequence[str]) -> Iterator[Any]:
         if found is None:
             break
         start = begin = found.end()
-        try:
-            value, start = _DECODER.raw_decode(text, begin)
-        except (ValueError, RecursionError):
-            try:
-                value, start = read_literal(text, begin)
-            except ValueError:
-                continue
-        if any(text.find(part, begin, start) >= 0 for part in wanted):
-            yield _unquoted(value)
+        with suppress(ValueError):
+            value, start = _read_value(text, begin)
+            if any(text.find(part, begin, start) >= 0 for part in wanted):
+                yield _unquoted(value)
+
+
+def _read_value(text: str, start: int) -> tuple[Any, int]:
+    """Return the value that begins at *start*, in JSON or JavaScript, and its end."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return read_literal(text, start)
 
 
 def _unquoted(value: Any) -> Any:
@@ -254,7 +257,7 @@ def _with_names(value: Any, names: dict[str, Any], depth: int = 60) -> Any:
 def _pushed(text: str) -> Iterator[str]:
     for push in islice(_STREAM_PUSH.finditer(text), _MAX_LITERALS):
         with suppress(ValueError):
-            pushed, _ = read_literal(text, push.end())
+            pushed, _ = _read_value(text, push.end())
             yield from (part for part in pushed if isinstance(part, str))
 
 
