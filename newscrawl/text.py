@@ -24,7 +24,7 @@ _WESTERN_WORDS = b"".join(
     character.lower().encode("cp1252") if character.isalnum() or character == "_" else b" "
     for character in (bytes([code]).decode("cp1252", "replace") for code in range(256))
 )
-_WESTERN_START = 100  # characters
+_WESTERN_START = 16  # characters
 _WORD = lazy_regex(rf"[{_SPACELESS}]|(?:(?![{_SPACELESS}])\w)+")
 _INVISIBLE = lazy_regex("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # C0 without tab and line feed, C1, and the overrides of the direction of text.

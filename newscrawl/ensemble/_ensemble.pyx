@@ -61,8 +61,9 @@ def probabilities(ensemble, list columns not None, *, double max_log_odds):
     cdef array.array sums = array.clone(_DOUBLES, count, zero=True)
     cdef double* total = sums.data.as_doubles
     cdef double base
-    for tree in range(ensemble.trees):  # outer loop: a tree stays in the processor's cache
-        root, value = ensemble.offset[tree], values
+    cdef const int[::1] offsets = ensemble.offset
+    for place in range(offsets.shape[0] - 1):  # outer loop: a tree stays in the processor's cache
+        root, value = offsets[place], values
         for row in range(count):
             node = &nodes[root]
             while node.feature >= 0:
