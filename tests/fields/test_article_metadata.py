@@ -265,6 +265,7 @@ MENU = "<h4>Topics</h4><p><a href=/topic/news>News</a> <a href=/topic/film>Film<
         ("<p>Tags: <a href=/1>Ferry</a>, <a href=/2>Crane</a></p>", ("Ferry", "Crane")),
         ("<b>Schlagwörter</b><ul><li><a href=/1>Ferry</a><li><a href=/2>Crane</a></ul>", ("Ferry", "Crane")),
         ("<p>キーワード：<a href=/1>Ferry</a> <a href=/2>Crane</a> 2026", ("Ferry", "Crane")),
+        ("<p>标签：港口、渡轮</p>", ("港口", "渡轮")),
         ("<p><b>Mots-clés :</b> Ferry, Crane</p>", ("Ferry", "Crane")),
         ("<ul><li><a href=/tag/1>#Ferry</a><li><a href=/tag/2>Crane</a></ul>", ("Ferry", "Crane")),
         ("<p>Topics: <a href=/1>Ferry</a></p><p><a href=/share>Share</a></p>", ("Ferry",)),
