@@ -23,7 +23,7 @@ from newscrawl.document.document import TEXT
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
@@ -97,7 +97,7 @@ def block_features(
     """
     owner = [blocks.owner[place] for place in places]
     rows = [blocks.rows[place] for place in places]
-    texts = texts_of(document, rows)
+    texts = [blocks.text(document, place) for place in places]
     return feature_columns(
         document, owner, rows, votes, heading, texts, page_descriptions(document)
     )
@@ -488,14 +488,6 @@ def _numbered(keys: list[Any]) -> list[int]:
     return [numbers.setdefault(key, len(numbers)) for key in keys]
 
 
-def texts_of(document: Document, rows: Iterable[Sequence[int]]) -> list[str]:
-    """Return the text of each block; *rows* are the text nodes of each."""
-    text = document.text
-    return [
-        text[mine[0]] if len(mine) == 1 else " ".join([text[row] for row in mine]) for mine in rows
-    ]
-
-
 def ending(text: str) -> float:
     """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
     size = len(text)
@@ -540,21 +532,22 @@ def page_descriptions(document: Document) -> str:
     return "\n".join(found[:_MAX_DESCRIPTIONS])
 
 
-def repeated_texts(
-    document: Document, rows: Sequence[Sequence[int]], chars: Sequence[float]
-) -> set[int]:
-    """Return the positions of long texts that occur three times or more.
+def without_repeated_texts(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
+    """Return *places* in *blocks* without long texts that occur three times or more, unless all do.
 
-    They are placeholders of embedded posts before consent. Empty if all long texts are repeated.
-    *rows* are the text nodes of each text, *chars* its weighted characters.
+    They are placeholders of embedded posts before consent.
     """
+    chars = blocks.chars(document, places)
     sizes = [size for size in chars if size >= _MIN_REPEATED_CHARS]
     if len(sizes) - len(set(sizes)) < _MIN_REPETITIONS - 1:  # the common case
-        return set()
-    long = [place for place, size in enumerate(chars) if size >= _MIN_REPEATED_CHARS]
-    texts = texts_of(document, [rows[place] for place in long])
-    seen = Counter(texts)
-    repeated = {
-        place for place, text in zip(long, texts, strict=True) if seen[text] >= _MIN_REPETITIONS
+        return places
+    texts = {
+        place: blocks.text(document, place)
+        for place, size in zip(places, chars, strict=True)
+        if size >= _MIN_REPEATED_CHARS
     }
-    return repeated if len(repeated) < len(long) else set()
+    seen = Counter(texts.values())
+    repeated = {place for place, text in texts.items() if seen[text] >= _MIN_REPETITIONS}
+    if len(repeated) == len(texts):
+        return places
+    return [place for place in places if place not in repeated]

@@ -17,7 +17,7 @@ from newscrawl.body.block_features import (
     best_subset,
     block_features,
     context_columns,
-    repeated_texts,
+    without_repeated_texts,
 )
 from newscrawl.body.blocks import (
     MIN_LONG,
@@ -107,15 +107,12 @@ def body_candidates(document: Document, nce_forest: Sequence[int]) -> CandidateB
     voted = [place for place, rows in enumerate(blocks.rows) if votes[rows[0]]]
     heading = heading_row(document)
     extended = _with_prose_between(document, blocks, voted, heading)
-    places = outside_excluded_regions(document, blocks, extended, heading)
-    chars = blocks.chars(document, places)
-    if repeated := repeated_texts(document, [blocks.rows[place] for place in places], chars):
-        places = [place for position, place in enumerate(places) if position not in repeated]
-        chars = blocks.chars(document, places)
+    outside = outside_excluded_regions(document, blocks, extended, heading)
+    places = without_repeated_texts(document, blocks, outside)
     if not places:
         return CandidateBlocks(document, blocks, [], {}, [])
     features = block_features(document, blocks, places, votes, heading)
-    return CandidateBlocks(document, blocks, places, features, chars)
+    return CandidateBlocks(document, blocks, places, features, blocks.chars(document, places))
 
 
 def _with_prose_between(

@@ -47,7 +47,7 @@ def assert_equal_features(document: Document) -> None:
         return
     bodies = (document.rows_of("p")[::2], document.rows_of("div")[-2:], [0])
     votes = assert_equal(blocks, "cast_votes", document.end, bodies)
-    texts = block_features.texts_of(document, found.rows)
+    texts = [found.text(document, place) for place in range(len(found))]
     texts[::3] = [f"{text}  {text}"[:70].strip() for text in texts[::3]]
     for heading, description in (
         (None, ""),

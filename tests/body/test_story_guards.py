@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from newscrawl.body.block_features import texts_of
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.comments import comment_rows
 from newscrawl.body.excluded_regions import (
@@ -200,7 +199,7 @@ def test_removes_the_page_footer_but_not_the_article_footer(footer: str):
 def candidate_texts(document: Document) -> list[str]:
     blocks = find_blocks(document)
     places = outside_excluded_regions(document, blocks, range(len(blocks)), heading_row(document))
-    return texts_of(document, [blocks.rows[place] for place in places])
+    return [blocks.text(document, place) for place in places]
 
 
 def test_keeps_the_first_post_of_a_thread():
