@@ -82,14 +82,12 @@ def with_nested_tags(
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
     nested, owners = list(features.get("parent_tag", [])), [blocks.owner[place] for place in places]
     tag, parent = document.tag, document.parent
-    held: dict[int, float] = {}  # parent -> result of children that are no holders
+    held: dict[int, float] = {}  # holder, or parent of others -> code
     for position, row in enumerate(owners if any(map(document.rows_of, _HOLDERS)) else ()):
-        above = parent[row]
-        if tag[row] in _HOLDERS or (code := held.get(above)) is None:
-            code = _holder(document, row)
-            if tag[row] not in _HOLDERS:
-                held[above] = code
-        nested[position] = code or nested[position]
+        key = row if tag[row] in _HOLDERS else parent[row]
+        if key not in held:
+            held[key] = _holder(document, row)
+        nested[position] = held[key] or nested[position]
     if document.rows_of("code"):
         for position, place in enumerate(places):
             if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place]):
