@@ -33,7 +33,7 @@ from newscrawl.pipeline_options import (
     page_arguments,
 )
 from newscrawl.pipelines.item_filler import ItemFiller, to_zyte, use_article_adapter
-from newscrawl.text import body_hash, weighted_length
+from newscrawl.text import weighted_length
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 
@@ -142,27 +142,26 @@ class NewsExtractPipeline(Component):
         article: Article | None = None
         dropped: PageDropped | None
         try:
-            article, digest = await self._extract_or_render(page)
+            article = await self._extract_or_render(page)
             joined, failed = list[str](), list[str]()
             if article.next_pages and self._joins_pages:
                 joined = await join_pages(article, partial(self._read_further_page, page, failed))
-                digest = body_hash(article.body)
             parts = None if failed and article.next_pages else joined
-            dropped = await self._decide(article, page, digest, parts)
+            dropped = await self._decide(article, page, parts)
         except WorkerError as error:
             self._record_failure(page, error)
             dropped = ExtractionFailed(page, error)
         self._count(page, article, dropped)
         return article, dropped
 
-    async def _extract_or_render(self, page: PageItem) -> tuple[Article, bytes]:
-        """Return the article of *page*, rendered if it needs scripts, and the hash of its body."""
-        article, digest = await self._call_worker(page)
+    async def _extract_or_render(self, page: PageItem) -> Article:
+        """Return the article of *page*, rendered if it needs scripts."""
+        article = await self._call_worker(page)
         needs_js = article.evidence["kind"].source == NEEDS_JS
         if needs_js and (shown := await self._renderer.render(page)):
-            article, digest = await self._call_worker(shown)
+            article = await self._call_worker(shown)
             article.rendered = True
-        return article, digest
+        return article
 
     async def task_arguments(self, page: PageItem) -> dict[str, Any]:
         """Return the arguments of the task that extracts *page*; waits for its style sheets."""
@@ -171,10 +170,10 @@ class NewsExtractPipeline(Component):
 
     def _plain_arguments(self, page: PageItem) -> dict[str, Any]:
         page = replace(page, fetched_at=page.fetched_at or clock.now())
-        return {"hashed": True, **page_arguments(page, self._options.task_arguments)}
+        return page_arguments(page, self._options.task_arguments)
 
-    async def _call_worker(self, page: PageItem) -> tuple[Article, bytes]:
-        """Return the article of *page*, and the hash of its body. Raises ``WorkerError``."""
+    async def _call_worker(self, page: PageItem) -> Article:
+        """Return the article of *page*; raise ``WorkerError``."""
         if is_binary(page.html):  # saves sending it to a worker
             raise WorkerError("not a page: binary data", "document")
         extracted, page.extracted = page.extracted, None
@@ -191,8 +190,7 @@ class NewsExtractPipeline(Component):
                 logger.info("Extracting without styles (%s): %s", error.reason, page.url)
                 self._stats.inc_value("newscrawl/extract/retried_count")
                 plain = await call(**self._plain_arguments(page))
-        digest = bytes.fromhex(plain.pop("body_hash"))
-        return Article.from_dict(plain), digest
+        return Article.from_dict(plain)
 
     async def _read_further_page(
         self, page: PageItem, failed: list[str], url: str
@@ -208,7 +206,7 @@ class NewsExtractPipeline(Component):
             following = replace(
                 page, url=response.url, html=response.body, encoding=charset, stylesheets=[]
             )
-            article, _ = await self._extract_or_render(following)
+            article = await self._extract_or_render(following)
             barrier = article.evidence["kind"].source
             reason = barrier if barrier in BARRIERS else None
         except Exception as error:  # noqa: BLE001  # any middleware's
@@ -223,13 +221,13 @@ class NewsExtractPipeline(Component):
         return None
 
     async def _decide(
-        self, article: Article, page: PageItem, digest: bytes, parts: list[str] | None
+        self, article: Article, page: PageItem, parts: list[str] | None
     ) -> PageDropped | None:
         """Return the reason to drop *article*; flag it if it was updated since a former crawl."""
         reason = self._options.drop_reason(article)
         state = CrawlState.of(self._crawler)
         if not reason and state:
-            found = await state.pages.judge(article, page.url, digest, parts)
+            found = await state.pages.judge(article, page.url, parts)
             if found == "updated":
                 article.flags.append(found)
             elif found not in (None, "new"):

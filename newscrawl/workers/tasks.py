@@ -15,7 +15,7 @@ from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.extraction.methods import get_method
 from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
 from newscrawl.items import ARCHIVED, KEPT, LISTED, NON_ARTICLE_KINDS, Evidence
-from newscrawl.text import body_hash, weighted_length, without_controls
+from newscrawl.text import weighted_length, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,7 +61,6 @@ def extract_page(
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
     truncated: bool = False,
-    hashed: bool = False,
 ) -> dict[str, Any]:
     """Return the article of a page as a dict (:meth:`newscrawl.items.Article.to_dict`).
 
@@ -74,7 +73,7 @@ def extract_page(
       its body is nearly empty; other pages need a probability of *article_threshold*.
     - *stylesheets* maps URLs to hashes of sheets in the folder *store*; None
       disables styles.
-    - *truncated* adds the flag ``truncated``; *hashed* adds ``body_hash``, hexadecimal.
+    - *truncated* adds the flag ``truncated``.
 
     Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.
     """
@@ -99,8 +98,7 @@ def extract_page(
         article.evidence["url"] = Evidence(f"{KEPT}:{hints[KEPT]}", 1.0)
     if truncated:
         article.flags.append("truncated")
-    plain = article.to_dict()
-    return {**plain, "body_hash": body_hash(article.body).hex()} if hashed else plain
+    return article.to_dict()
 
 
 def decode_page(data: bytes, *, encoding: str | None = None) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from newscrawl.crawl.frontier.crawl_store import CrawlStore
 from newscrawl.crawl.history.crawl_state import CrawlState
 from newscrawl.items import Article
 from newscrawl.spiders.sitelist import SitelistSpider
-from newscrawl.text import body_hash
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -99,7 +98,7 @@ async def emit(
     url = f"{HOME}{at}" if at else listed["url"]
     state.pages.record_fetch(target(listed), response(url, **headers))
     article = Article(url=url, canonical_url=canonical, title=title, body=text)
-    return await state.pages.judge(article, url, body_hash(text))
+    return await state.pages.judge(article, url)
 
 
 async def listed_as_due(state: CrawlState, *entries: Any) -> list[str]:

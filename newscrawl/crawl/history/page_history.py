@@ -27,7 +27,7 @@ from newscrawl.crawl.history.revisit_policy import (
 from newscrawl.crawl.history.schema import PageRow
 from newscrawl.fields.kind.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.sqlite import checksum
-from newscrawl.text import words
+from newscrawl.text import body_hash, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -305,19 +305,18 @@ class PageHistory(schema.History):
         return "known" if emitted else None
 
     async def judge(
-        self, article: Article, url: str, digest: bytes, parts: Sequence[str] | None = ()
+        self, article: Article, url: str, parts: Sequence[str] | None = ()
     ) -> ArticleStatus | None:
         """Return the status of *article*, extracted from the page at *url*, and record it.
 
-        *digest*: :func:`newscrawl.crawl.history.revisit_policy.body_hash` of its body; *parts*: URLs
-        of the further pages in it, None if some could not be read, so that it is no update. Returns
-        None if the page was not fetched for a site list.
+        *parts*: URLs of the further pages in it, None if some could not be read, so that it is no
+        update. Returns None if the page was not fetched for a site list.
         """
         visit = self._visits.get(url)
         if visit is None:
             return None
         urls = _other_urls(visit, article)
-        key = visit.target.key
+        key, digest = visit.target.key, body_hash(article.body)
         status: ArticleStatus = "new"
         copies = await self._store.read(schema.SELECT_COPIES, (key, digest))
         emitted = await self._emitted_before(visit, urls, article)

@@ -15,7 +15,6 @@ from newscrawl.crawl.history.conditional_requests import (
     validators,
 )
 from newscrawl.items import Article
-from newscrawl.text import body_hash
 from tests.helpers.crawl_history import (
     HOME,
     NOON,
@@ -394,7 +393,7 @@ async def test_fetches_an_article_again_after_a_pipeline_error(
 async def test_article_of_another_spider_has_no_status(crawl: Opening, fake_clock: FakeClock):
     async with crawl() as state:
         article = Article(url=HOME, body="Text")
-        assert await state.pages.judge(article, HOME, body_hash(article.body)) is None
+        assert await state.pages.judge(article, HOME) is None
 
 
 @in_loop
