@@ -12,7 +12,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from newscrawl.document.document import rows_between
 from newscrawl.document.repeats import dated_teasers
 from newscrawl.document.rows import MAX_SHORT_TEXT
 from newscrawl.fields.dates.visible_dates import any_may_hold_date, read_dates
@@ -172,20 +171,17 @@ class _TextReader(NamedTuple):
         if self.title_row is None:
             end = max((self.document.end[root] for root in forest), default=len(self.document))
             first, last = 0, bisect_left(rows, end) + _HALF_WEIGHT_DISTANCE
-        near = rows[first:last]
-        numbers = set(
-            rows_between(self.document.number_rows, near[0], near[-1] + 1) if near else ()
-        )
+        numbers = set(self.document.number_rows)
         with_digit, without_digit = [], []
-        for position, row in enumerate(near, first):
+        for position, row in enumerate(rows[first:last], first):
             length = len(text[row])
-            if length <= MAX_SHORT_TEXT:
-                may_hold_date = row in numbers
-            elif length <= MAX_NODE_LENGTH:
-                may_hold_date = _DIGIT.search(text[row]) is not None
-            else:
-                may_hold_date = position > title and _DATELINE.match(text[row]) is not None
-            if may_hold_date:
+            is_long = length > MAX_NODE_LENGTH
+            may_hold_date = _DATELINE.match if is_long else _DIGIT.search
+            if row in numbers or (
+                length > MAX_SHORT_TEXT
+                and (position > title or not is_long)
+                and may_hold_date(text[row])
+            ):
                 with_digit.append(position)
             elif length <= _MAX_WORDS_LENGTH and abs(position - title) <= _HALF_WEIGHT_DISTANCE:
                 without_digit.append(position)

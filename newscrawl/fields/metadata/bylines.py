@@ -350,7 +350,7 @@ def _is_elsewhere(document: Document, row: int) -> bool:
 def _source(document: Document, row: int) -> str | None:
     classes, ids = document.attributes["class"], document.attributes["id"]
     addresses = document.attributes["href"]
-    source = "class" if _is_icon(classes.get(row - 1, "")) else None
+    source = "class" if _role(classes.get(row - 1, ""), "")[2] else None
     for above in islice(document.ancestors(row), _MAX_LEVELS):
         chars = document.chars(above)
         if chars > _MAX_ELEMENT:
@@ -359,7 +359,7 @@ def _source(document: Document, row: int) -> str | None:
         if address is not None and _is_author_page(address, document.text[row]):
             return "link"
         if source is None and (above in classes or above in ids):
-            is_author, is_other = _role(classes.get(above, ""), ids.get(above, ""))
+            is_author, is_other, _ = _role(classes.get(above, ""), ids.get(above, ""))
             dated = is_author and count_digits(document.text[row])
             if is_other and not dated and chars < _MAX_TEXT:
                 return None
@@ -368,15 +368,11 @@ def _source(document: Document, row: int) -> str | None:
 
 
 @lru_cache(maxsize=1024)
-def _is_icon(classes: str) -> bool:
-    return _AUTHOR_ICON.search(classes) is not None
-
-
-@lru_cache(maxsize=1024)
-def _role(classes: str, identifier: str) -> tuple[bool, bool]:
-    """Return whether class and id name an author, and whether they name another part of a box."""
+def _role(classes: str, identifier: str) -> tuple[bool, bool, bool]:
+    """Return whether class and id name an author, another part of a box, and an author's icon."""
     mark = f"{classes} {identifier}".lower()
-    return _AUTHOR.search(mark) is not None, _OTHER_PART.search(mark) is not None
+    is_author, is_other = _AUTHOR.search(mark) is not None, _OTHER_PART.search(mark) is not None
+    return is_author, is_other, _AUTHOR_ICON.search(classes) is not None
 
 
 def _is_author_page(address: str, text: str) -> bool:

@@ -19,12 +19,7 @@ from newscrawl.document.document import rows_between
 from newscrawl.document.repeats import dated_teasers
 from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
 from newscrawl.fields.metadata.description import stated_descriptions
-from newscrawl.fields.metadata.jsonld import (
-    JsonObject,
-    are_organizations,
-    as_list,
-    person_names,
-)
+from newscrawl.fields.metadata.jsonld import JsonObject, are_organizations, as_list, person_names
 from newscrawl.fields.metadata.main_image import main_image
 from newscrawl.fields.metadata.places import place_of
 from newscrawl.fields.metadata.sections import (
@@ -84,30 +79,18 @@ CONFIDENCE = {
     "canonical_url": {"link": 0.95, "meta": 0.85},
     "language": {"article": 0.95, "html": 0.95, "meta": 0.85, "json-ld": 0.85},
     "authors": {
-        "json-ld": 0.93,
-        "meta": 0.88,
-        "microdata": 0.74,
-        "rel": 0.87,
-        "byline": 0.78,
-        "link": 0.92,
-        "class": 0.78,
-        "place": 0.83,
-        "site": 0.87,
+        "json-ld": 0.93, "meta": 0.88, "microdata": 0.74, "rel": 0.87, "byline": 0.78, "link": 0.92,
+        "class": 0.78, "place": 0.83, "site": 0.87,
     },
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
     "site_name": {"json-ld": 0.93, "meta": 0.95, "title": 0.95},
     "section": {
-        "json-ld": 0.9,
-        "meta": 0.92,
-        "microdata": 0.85,
-        "breadcrumbs": 0.85,
-        "rel": 0.85,
-        "links": 0.8,
+        "json-ld": 0.9, "meta": 0.92, "microdata": 0.85, "breadcrumbs": 0.85, "rel": 0.85, "links": 0.8,
     },
     "tags": {"json-ld": 0.85, "meta": 0.85, "microdata": 0.8, "rel": 0.85, "links": 0.8},
     "image": {"json-ld": 0.95, "meta": 0.93, "microdata": 0.85},
     "breadcrumbs": {"json-ld": 0.95, "microdata": 0.9, "links": 0.85},
-}
+}  # fmt: skip
 """Confidence by field and kind of source: for authors the rates of ``benchmarks/confidences.py``, others are set by hand."""
 
 _AUTHOR_META = (
