@@ -163,6 +163,5 @@ def escape_markdown_start(line: str) -> str:
 
 
 def body_hash(body: str) -> bytes:
-    """Return a 16-byte hash of the text *body* of an article without its spaces and line feeds."""
-    text = body.encode("utf-8", "surrogatepass").translate(None, b" \n")
-    return hashlib.blake2b(text, digest_size=16).digest()
+    """Return a 16-byte hash of *body* that ignores differences in white space."""
+    return hashlib.blake2b(squeeze(body).encode("utf-8", "surrogatepass"), digest_size=16).digest()

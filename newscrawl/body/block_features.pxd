@@ -53,18 +53,15 @@ cdef class _Candidates:
     )
     cdef Py_ssize_t fill_shares_of_best(self, list keys, str name) except -1
 
-    @cython.locals(
-        own=list, above=list, owns=dict, aboves=dict, place=Py_ssize_t, row=Py_ssize_t,
-        up=Py_ssize_t, last_up=Py_ssize_t,
-    )
+    @cython.locals(own=list, above=list, place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t)
     cdef fill_patterns(self, dict classes)
 
     @cython.locals(
-        sizes=double[::1], longs=double[::1], counts=double[::1], chars=double[::1],
+        groups=list, sizes=double[::1], longs=double[::1], counts=double[::1], chars=double[::1],
         long_chars=double[::1], count=double[::1], mean=double[::1], long_share=double[::1],
         place=Py_ssize_t, group=Py_ssize_t,
     )
-    cdef fill_pattern(self, list groups, str name)
+    cdef fill_pattern(self, list keys, str name)
 
     @cython.locals(
         after_heading=double[::1], share=double[::1], left=double[::1], window=double[::1],
@@ -100,13 +97,11 @@ cdef _fill_neighbours(double[::1] column, double[::1] rates, Py_ssize_t shift)
 cdef _fill_windows(double[::1] column, double[::1] mass, double[::1] before, Py_ssize_t reach)
 
 @cython.locals(
-    groups=list, numbers=dict, masses=double[::1], chars=double[::1], largest=double[::1],
-    mean=double[::1], best=double[::1], share=double[::1], count=Py_ssize_t, place=Py_ssize_t,
-    before=Py_ssize_t, group=Py_ssize_t, one=double, two=double, three=double,
+    groups=list, masses=double[::1], chars=double[::1], largest=double[::1], mean=double[::1],
+    best=double[::1], share=double[::1], count=Py_ssize_t, place=Py_ssize_t, group=Py_ssize_t,
 )
 cdef _fill_group(
-    dict columns, str name, double[::1] first, double[::1] second, double[::1] third,
-    double[::1] rates, double[::1] sizes, double total,
+    dict columns, str name, list parts, double[::1] rates, double[::1] sizes, double total
 )
 
 cdef _zeros(Py_ssize_t count)

@@ -246,29 +246,16 @@ class _Candidates:
     def fill_patterns(self, classes: dict[int, str]) -> None:
         """Fill in statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
         own, above = [], []
-        owns: dict[Any, int] = {}
-        aboves: dict[Any, int] = {}
-        own_group = above_group = 0
-        last_tag = last_class = None
-        last_up = -1
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
-            tag, name = self.tags[row], classes.get(row)
-            # Most blocks are like the one before.
-            if up != last_up or tag is not last_tag or name is not last_class:
-                key = tag, name, self.tags[up]
-                own_group = owns.setdefault(key, len(owns))
-                key = self.tags[up], classes.get(up), tag
-                above_group = aboves.setdefault(key, len(aboves))
-                last_tag, last_class, last_up = tag, name, up
-            own.append(own_group)
-            above.append(above_group)
+            own.append((self.tags[row], classes.get(row), self.tags[up]))
+            above.append((self.tags[up], classes.get(up), self.tags[row]))
         self.fill_pattern(own, "own")
         self.fill_pattern(above, "above")
 
-    def fill_pattern(self, groups: list[int], name: str) -> None:
-        """Fill in the number, mean size and share of long text of the blocks of each group."""
-        sizes, longs = self.sizes, self.longs
+    def fill_pattern(self, keys: list[Any], name: str) -> None:
+        """Fill in the number, mean size and share of long text of the blocks that share a key."""
+        groups, sizes, longs = _numbered(keys), self.sizes, self.longs
         counts, chars, long_chars = _zeros(self.count), _zeros(self.count), _zeros(self.count)
         count, mean = self.column(f"{name}_count"), self.column(f"{name}_mean")
         long_share = self.column(f"{name}_long")
@@ -381,8 +368,7 @@ def context_columns(
         _fill_windows(_new_column(columns, name, count), mass, before, reach)
     total = before[count] or 1.0
     for name, keys in _GROUPS.items():
-        first, second, third = [array("d", features[key]) for key in keys]
-        _fill_group(columns, name, first, second, third, rates, sizes, total)
+        _fill_group(columns, name, [features[key] for key in keys], rates, sizes, total)
     page = {
         "expected_f1": expected_f1,
         "cut": cut,
@@ -435,26 +421,14 @@ def _fill_windows(
 def _fill_group(  # noqa: PLR0917  # as for feature_columns()
     columns: dict[str, array[float]],
     name: str,
-    first: array[float],
-    second: array[float],
-    third: array[float],
+    parts: list[Any],
     rates: array[float],
     sizes: array[float],
     total: float,
 ) -> None:
-    """Fill in the mean and the largest probability and the share of text of the blocks of a key.
-
-    The key is a value of *first*, *second* and *third*.
-    """
-    count, group = len(rates), 0
-    groups: list[int] = []
-    numbers: dict[Any, int] = {}
-    for place in range(count):
-        one, two, three = first[place], second[place], third[place]
-        before = place - 1
-        if before < 0 or one != first[before] or two != second[before] or three != third[before]:
-            group = numbers.setdefault((one, two, three), len(numbers))
-        groups.append(group)
+    """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
+    count = len(rates)
+    groups = _numbered(list(zip(*parts, strict=True)))
     masses, chars, largest = _zeros(count), _zeros(count), _zeros(count)
     mean = _new_column(columns, f"{name}_probability", count)
     best = _new_column(columns, f"{name}_best", count)

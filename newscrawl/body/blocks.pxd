@@ -20,7 +20,7 @@ cdef bint _ends_block(list tag, Py_ssize_t row, Py_ssize_t end) except -1
 cpdef bytearray cast_votes(list ends, bodies)
 
 @cython.locals(
-    before=list, end=list, parent=list, selected=double[::1], total=double, place=Py_ssize_t,
+    before=list, end=list, parent=list, selected=double[::1], place=Py_ssize_t,
     row=Py_ssize_t, root=Py_ssize_t, above=Py_ssize_t, last=Py_ssize_t, start=double, stop=double,
     covered=Py_ssize_t,
 )

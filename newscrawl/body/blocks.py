@@ -67,16 +67,15 @@ def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]
     owners: list[int] = []
     rows: list[list[int]] = []
     previous_owner = previous_row = -1
-    for shown in document.shown_rows:
-        row = shown
+    for row in document.shown_rows:
         owner = parent[row]
         while tag[owner] not in block_tags and owner > 0:
             owner = parent[owner]
         if owner == previous_owner and not _ends_block(tag, previous_row + 1, row):
-            rows[-1].append(shown)
+            rows[-1].append(row)
         else:
             owners.append(owner)
-            rows.append([shown])
+            rows.append([row])
         previous_owner, previous_row = owner, row
     before, links = document.chars_before, document.link_chars_before
     prose = set()
@@ -140,14 +139,11 @@ def find_roots(document: Document, rows: Sequence[int]) -> list[int]:
     """
     before, end, parent = document.chars_before, document.end, document.parent
     selected = _ZERO * len(before)  # characters of *rows* before each row
-    total, place = 0.0, 0
-    for row in (*rows, len(parent)):
-        while place <= row:
-            selected[place] = total
-            place += 1
-        if row < len(parent):
-            start, stop = before[row], before[row + 1]
-            total += stop - start
+    for row in rows:
+        start, stop = before[row], before[row + 1]
+        selected[row + 1] = stop - start
+    for place in range(1, len(selected)):
+        selected[place] += selected[place - 1]
     roots: list[int] = []
     covered = 0
     for row in rows:

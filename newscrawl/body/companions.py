@@ -81,13 +81,8 @@ def with_nested_tags(
 ) -> Columns:
     """Return *features* with the list item, quote or code that contains a block as ``parent_tag``."""
     nested, owners = list(features.get("parent_tag", [])), [blocks.owner[place] for place in places]
-    tag, parent = document.tag, document.parent
-    held: dict[int, float] = {}  # holder, or parent of others -> code
-    for position, row in enumerate(owners if any(map(document.rows_of, _HOLDERS)) else ()):
-        key = row if tag[row] in _HOLDERS else parent[row]
-        if key not in held:
-            held[key] = _holder(document, row)
-        nested[position] = held[key] or nested[position]
+    if any(map(document.rows_of, _HOLDERS)):
+        nested = [_holder(document, row) or tag for row, tag in zip(owners, nested, strict=True)]
     if document.rows_of("code"):
         for position, place in enumerate(places):
             if all(document.tag[document.parent[row]] == "code" for row in blocks.rows[place]):

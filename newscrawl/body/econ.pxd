@@ -4,7 +4,7 @@ cimport cython
 
 @cython.locals(
     parent=list, text=list, link_chars=list, before=list, fathers=bytearray, link_marks=bint,
-    decimal_marks=bint, row=Py_ssize_t, father=Py_ssize_t, last=Py_ssize_t, start=double, stop=double, found=object,
+    decimal_marks=bint, row=Py_ssize_t, last=Py_ssize_t, start=double, stop=double, found=object,
 )
 cpdef read_text(document, parameters)
 

@@ -106,8 +106,7 @@ def read_text(document: Document, parameters: EconParameters) -> tuple[list[int]
     before, fathers = [0], bytearray(len(parent))
     found = last = 0
     for row in document.shown_rows:
-        father = parent[row]
-        fathers[father] = 1
+        fathers[parent[row]] = 1
         start, stop = link_chars[row], link_chars[row + 1]
         if (link_marks or start == stop) and has_mark(text[row], decimal_marks):
             before += [found] * (row - last)

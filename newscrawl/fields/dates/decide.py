@@ -114,7 +114,6 @@ def decide(
     evidence of the modification date, *site* the zones of the site's country. The
     confidence follows the support for the day (:data:`CONFIDENCE`).
     """
-    local = None
     stated = next((item for item in evidence if _is_strong(item)), None)
     if stated is not None:
         local = to_local_zone(stated.value, evidence, modified, site)
@@ -124,8 +123,7 @@ def decide(
         return None
     if not _is_aware(chosen.value):
         chosen = _complete(chosen, evidence)
-    if chosen.value is not local:
-        chosen = chosen._replace(value=to_local_zone(chosen.value, evidence, modified, site))
+    chosen = chosen._replace(value=to_local_zone(chosen.value, evidence, modified, site))
     confidence = CONFIDENCE[_support(chosen, evidence, modified)]
     return PublicationDate(chosen.value, chosen.raw, Evidence(chosen.source, confidence))
 

@@ -83,10 +83,7 @@ _SUBJECT_WORDS = (
 _TAG_LABELS = frozenset(_TAG_WORDS.split("|"))
 _LABELS = _TAG_LABELS.union(_SUBJECT_WORDS.split("|"))
 _LABEL_STARTS = frozenset(
-    f"{it}{mark}"[:3]
-    for label in _LABELS
-    for it in (label, label.capitalize(), label.title(), label.upper())
-    for mark in ("", ":", "：", " ", "\u00a0", "\u3000")
+    it for label in _LABELS for it in (label[:2], label[:2].title(), label[:2].upper())
 )
 _TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
@@ -277,7 +274,7 @@ def _shown_tags(document: Document) -> list[str]:
     anchors = rows_between(document.rows_of("a"), start, len(document))
     shown = rows_between(document.shown_rows, start, len(document))
     text = document.text
-    for row in [row for row in shown[:-1] if text[row][:3] in _LABEL_STARTS]:
+    for row in [row for row in shown[:-1] if text[row][:2] in _LABEL_STARTS]:
         label, colon, rest = text[row].replace("：", ":").partition(":")
         is_label = label.rstrip().lower() in (_LABELS if colon else _TAG_LABELS)
         if is_label and _is_of_story(document, row):
