@@ -168,9 +168,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 def failed_urls(printed: str) -> dict[str, str]:
     """Return the failures that ``newscrawl extract`` printed: reason by URL."""
-    found = re.findall(r"(https?://\S+): failed \((\w+)\)", printed)
-    large = re.findall(r"a record is too large: (\S+)", printed)
-    return dict(found) | dict.fromkeys(large, "too_large")
+    return dict(re.findall(r"(https?://\S+): failed \((\w+)\)", printed))
 
 
 def spark_failures(output: Path) -> dict[str, str]:

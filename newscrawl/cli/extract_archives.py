@@ -51,10 +51,14 @@ class ArchivePages:
         self.damaged |= failure.reason in {"cut", "damaged", "memory"}
         self._flaws += 1
         if self._flaws <= MAX_FAILURES:
-            report(": ".join(filter(None, (str(self._path), failure.message, failure.url))))
+            _report(failure, self._path)
 
     def fail(self, url: str, error: WorkerError) -> None:
         """Report a page that could not be extracted."""
         self.counts["failed"] += 1
-        failure = Failure.of(url, error.reason, str(error))
-        report(f"{failure.url}: failed ({failure.reason}): {failure.message}")
+        _report(Failure.of(url, error.reason, str(error)))
+
+
+def _report(failure: Failure, archive: Path | None = None) -> None:
+    place = ": ".join(str(part) for part in (archive, failure.url) if part)
+    report(f"{place}: failed ({failure.reason}): {failure.message}")

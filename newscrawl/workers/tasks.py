@@ -68,11 +68,10 @@ def extract_page(
     - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`, *formats* of
       :mod:`newscrawl.extraction.body_formats`.
     - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry, and
-      ``canonical`` of the HTTP header, used if
-      the page has none. A page with the hint :data:`~newscrawl.items.LISTED` is an article unless
-      its body is nearly empty; other pages need a probability of *article_threshold*.
-    - *stylesheets* maps URLs to hashes of sheets in the folder *store*; None
-      disables styles.
+      ``canonical`` of the HTTP header, used if the page has none. A page with the hint
+      :data:`~newscrawl.items.LISTED` is an article unless its body is nearly empty; other pages
+      need a probability of *article_threshold*.
+    - *stylesheets* maps URLs to hashes of sheets in the folder *store*; None disables styles.
     - *truncated* adds the flag ``truncated``.
 
     Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.

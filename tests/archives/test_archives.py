@@ -277,8 +277,8 @@ def test_extracts_news_archive(news: Path, name: str):
 @pytest.mark.parametrize(
     ("name", "message", "urls"),
     [
-        ("cut.warc.gz", "the archive is cut off at byte", ["one.test/0", "two.test/1"]),
-        ("damaged.warc.gz", "a record is damaged at byte", ["one.test/0", "one.test/2"]),
+        ("cut.warc.gz", "failed (cut): the archive is cut off", ["one.test/0", "two.test/1"]),
+        ("damaged.warc.gz", "failed (damaged): a record is damaged", ["one.test/0", "one.test/2"]),
     ],
 )
 def test_extracts_complete_records(news: Path, name: str, message: str, urls: list[str]):
