@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from newscrawl.body.blocks import blocks_with_same_markup
 from newscrawl.body.parts import elements_in, is_data_table
@@ -25,17 +25,10 @@ if TYPE_CHECKING:
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
-_REGION_NAME = re.compile(
-    r"(?:^|[\s_-])(?:cookies?|consent|onetrust|gdpr|privacy|aside|donat\w+|support|newsletters?"
-    r"|sign-?up|subscribe|captions?|credits?|disclaimers?|disclosure)(?:$|[\s_-])"
-)
-"""Words in the class or id of regions outside of the article."""
 _COMMENTS_NAME = re.compile(
     r"(?:^|\s)(?:(?:reader|user)-?)?comment(?:s|s?[-_]?(?:area|list|section|thread|container))(?:$|\s)"
 )
 """Names of lists of comments that have no mark of a comment."""
-_FOOTER_NAME = re.compile(r"(?:^|[\s_-])footer(?:$|[\s_-])")
-_CONSENT_NAME = re.compile("cookie|consent|onetrust|gdpr|privacy")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
@@ -45,7 +38,16 @@ MAX_CONSENT_SHARE = 0.8  # consent texts can be longer than the article
 MAX_COMMENT_SHARE = 0.95
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 _MAX_TAG_SHARES = {"aside": MAX_SHARE, "figcaption": 0.8}
-_REGION_TAGS = frozenset({*_MAX_TAG_SHARES, "article", "footer", "table"})
+_CONSENT_WORDS = ("consent", "cookie", "cookies", "gdpr", "onetrust", "privacy")
+_OTHER_WORDS = (
+    "aside", "caption", "captions", "credit", "credits", "disclaimer", "disclaimers", "disclosure", "donat",
+    "newsletter", "newsletters", "signup", "subscribe", "support",
+)  # fmt: skip
+_MAX_WORD_SHARES = {
+    **dict.fromkeys(_CONSENT_WORDS, MAX_CONSENT_SHARE),
+    **dict.fromkeys(_OTHER_WORDS, MAX_SHARE),
+}
+"""Word in the class or id of a region outside of the article -> largest share of its text."""
 
 MIN_ARTICLE_CHARS = 1000
 """Weighted characters outside of links from which the end of an ``article`` element is that of the
@@ -194,25 +196,16 @@ def _article_below(document: Document, heading: int) -> int | None:
     return largest if largest and 2 * sizes[largest] >= sum(sizes.values()) else None
 
 
-class _RegionName(NamedTuple):
-    """Properties of an element by its class and id."""
-
-    is_footer: bool
-    #: largest share of text of a region with this name; None: not a region
-    max_share: float | None
-
-
 @lru_cache(maxsize=4096)  # pages of a site share their names
-def _region_name(class_: str | None, id_: str | None) -> _RegionName | None:
+def _named_share(class_: str | None, id_: str | None) -> tuple[float, bool]:
+    """Return the largest share of text of a region with this name, or 0, and whether it is a footer."""
     name = f"{class_ or ''} {id_ or ''}".lower()
-    if _COMMENTS_NAME.search(name) is not None:
-        return _RegionName(is_footer=False, max_share=MAX_COMMENT_SHARE)
-    found = _REGION_NAME.search(name)
-    max_share = None
-    if found is not None:
-        max_share = MAX_CONSENT_SHARE if _CONSENT_NAME.search(found.group()) else MAX_SHARE
-    is_footer = _FOOTER_NAME.search(name) is not None
-    return _RegionName(is_footer, max_share) if is_footer or max_share else None
+    if "comment" in name and _COMMENTS_NAME.search(name) is not None:
+        return MAX_COMMENT_SHARE, False
+    name = name.replace("sign-up", "signup").replace("donat", "donat ")  # donate, donations
+    parts = name.replace("-", " ").replace("_", " ").split()
+    shares = (_MAX_WORD_SHARES[part] for part in parts if part in _MAX_WORD_SHARES)
+    return next(shares, 0.0), "footer" in parts
 
 
 class _Regions:
@@ -232,39 +225,28 @@ class _Regions:
 
     def contain(self, rows: Iterable[int]) -> bytearray:
         """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
-        parent, tag = self._document.parent, self._document.tag
+        parent = self._document.parent
         pending: set[int] = set()
         for inner in rows:
             row = inner
             while row >= 0 and row not in pending:
                 pending.add(row)
                 row = parent[row]
-        classes, ids, forms = self._classes, self._ids, self._forms
         contained = bytearray(len(parent))
-        for row in sorted(pending):  # parents come first
-            above, name = parent[row], tag[row]
-            if above >= 0 and contained[above]:
-                contained[row] = 1
-            elif (
-                name in _REGION_TAGS
-                or row in forms
-                or _region_name(classes.get(row), ids.get(row)) is not None
-            ):
-                contained[row] = name not in _NEVER_REGIONS and self._is_region(row, name)
+        for row in sorted(pending):  # parents come first; above the first row, nothing is contained
+            contained[row] = contained[parent[row]] or self._is_region(row)
         return contained
 
-    def _is_region(self, row: int, tag: str) -> bool:
-        document = self._document
-        if row <= self._heading < document.end[row]:
+    def _is_region(self, row: int) -> bool:
+        document, tag = self._document, self._document.tag[row]
+        if tag in _NEVER_REGIONS or row <= self._heading < document.end[row]:
             return False
         if tag == "article" and (
             row >= self._end or (0 <= self._heading < row and self._is_teaser(row))
         ):
             return True
-        max_share = self._max_share(row, tag)
-        if max_share is None:  # the common case
-            return False
-        return prose(document, row, document.end[row]) / (self._prose or 1) <= max_share
+        share = self._max_share(row, tag)
+        return share > 0 and prose(document, row, document.end[row]) <= share * self._prose
 
     def _is_teaser(self, row: int) -> bool:
         """Return whether an element has a heading that is a link, and little text."""
@@ -274,18 +256,18 @@ class _Regions:
             for inner, tag in enumerate(document.tag[row : document.end[row]], row)
         )
 
-    def _max_share(self, row: int, tag: str) -> float | None:
-        """Return the share of the page's prose up to which *row* is a region; None: never."""
+    def _max_share(self, row: int, tag: str) -> float:
+        """Return the share of the page's prose up to which *row* is a region; 0: never."""
         if tag == "table" and is_data_table(self._document, row):
             return MAX_DATA_SHARE
         share = _MAX_TAG_SHARES.get(tag)
         if share is None:
-            name = _region_name(self._classes.get(row), self._ids.get(row))
-            may_be_footer = tag == "footer" or (name is not None and name.is_footer)
-            is_form = row in self._forms and self._is_form(row)
-            is_rest = is_form or (may_be_footer and self._ends_page(row))
-            share = MAX_SHARE if is_rest else name and name.max_share
-        return None if share == MAX_SHARE and not self._small else share
+            share, is_footer = _named_share(self._classes.get(row), self._ids.get(row))
+            if (row in self._forms and self._is_form(row)) or (
+                (is_footer or tag == "footer") and self._ends_page(row)
+            ):
+                share = MAX_SHARE
+        return share if self._small or share != MAX_SHARE else 0.0
 
     def _is_form(self, row: int) -> bool:
         """Return whether an element has a field to fill in and little text: an offer, or a poll."""
