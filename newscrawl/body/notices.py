@@ -47,12 +47,11 @@ _PROFILE = re.compile(
     r"https?://(?:[a-z]+\.)?(?:facebook|instagram|twitter|x|t|whatsapp|youtube|tiktok|linkedin|threads|bsky|vk|zalo|pinterest|telegram)\.[a-z]+/",
     re.IGNORECASE,
 )
-# Labels of advertisements, in their place.
+# Labels of advertisements in lower case, in their place.
 _ADVERTISEMENT = re.compile(
     r"\W*(?:advertise?ments?(?: - continue reading below)?|(?:scroll to continue|article continues below|continue reading below|story continues below)[\w ]{0,40}"
     r"|(?:- )?(?:anzeige|werbung|publicit[ée]|publicidad[e]?|pubblicità|advertentie|annons|annonse|reklam[aeiy]?|iklan|mainos|reklāma|hirdetés|publicitate"
     r"|реклама|διαφήμιση|إعلان|פרסומת|विज्ञापन|โฆษณา|広告|广告|廣告|광고|quảng cáo))\W*",
-    re.IGNORECASE,
 )
 _MAX_CAPTION = 100
 _IMAGE_HOLDERS, _INLINE = frozenset({"div", "p"}), frozenset({"em", "font", "i", "small", "span"})
@@ -103,7 +102,7 @@ def without_notices(
 def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool:
     """Return whether a block is the label of an advertisement, or the inline caption of an image."""
     rows, owner = blocks.rows[place], blocks.owner[place]
-    if len(text) <= _MAX_LABEL and _ADVERTISEMENT.fullmatch(text):
+    if len(text) <= _MAX_LABEL and _ADVERTISEMENT.fullmatch(text.lower()):
         return True
     parents = {document.parent[row] for row in rows}
     return (

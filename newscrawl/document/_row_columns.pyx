@@ -315,11 +315,11 @@ cdef inline object _number(Py_ssize_t row):
     return NUMBERS[row] if 0 <= row < (1 << 14) else row
 
 
-cdef inline void _append(list column, Py_ssize_t place, object item):
+cdef inline void _append(list column, Py_ssize_t place, object item) noexcept:
     Py_INCREF(item)  # the list takes it
     PyList_SET_ITEM(column, place, item)
 
 
-cdef inline void _set(object statement, Py_ssize_t place, object item):
+cdef inline void _set(object statement, Py_ssize_t place, object item) noexcept:
     Py_INCREF(item)  # the tuple takes it
     PyTuple_SET_ITEM(statement, place, item)
