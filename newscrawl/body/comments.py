@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.parts import elements_in
 from newscrawl.document.document import MAX_LABEL, WIDGET, rows_between
 from newscrawl.document.repeats import prose, sibling_lists
-from newscrawl.text import WIDE_WEIGHT, places_of
+from newscrawl.text import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +51,7 @@ _DATE = re.compile(
 )
 # "Ago" in many languages: words, then parts of words. Branches begin with rare letters, for speed.
 _AGO = re.compile(
-    r"g(?:o\b(?<=\bago)|eleden)|vor\b(?<=\bvor)|y a\b(?<=\bil y a)|h(?:ace\b(?<=\bhace)|á\b(?<=\bhá))|fa\b(?<=\bfa)"
+    r"g(?:o\b(?<=\bago)|eleden)|vor\b(?<=\bvor)|y a\b(?<=\bil y a)|ce\b(?<=\bhace)|á\b(?<=\bhá)|fa\b(?<=\bfa)"
     r"|mu(?<=temu)|önce|ước(?<=trước)|d(?:en(?<=siden)|an(?<=sedan))|назад|前|전(?![^\0])|منذ|לפני|पहले"
 )
 # Start of "Reply" in many languages, in lower case and without spaces, with a pattern of the rest.
@@ -188,13 +188,12 @@ def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
 
 def start_of_comments(document: Document) -> int:
     """Return the row after enough long texts for an article."""
-    chars, links, hidden = 0.0, document.link_chars_before, document.hidden
-    for row in document.text_rows:
-        if len(document.text[row]) < _MIN_LONG_TEXT / WIDE_WEIGHT or hidden[row]:
-            continue
-        if document.chars(row) >= _MIN_LONG_TEXT and links[row + 1] == links[row]:
-            chars += document.chars(row)
-            if chars >= _MIN_TEXT_BEFORE:
+    total, chars, links = 0.0, document.chars_before, document.link_chars_before
+    for row in document.shown_rows:
+        size = chars[row + 1] - chars[row]
+        if size >= _MIN_LONG_TEXT and links[row + 1] == links[row]:
+            total += size
+            if total >= _MIN_TEXT_BEFORE:
                 return row + 1
     return len(document)
 
@@ -379,13 +378,12 @@ class _ShortTexts:
     @cached_property
     def dates(self) -> list[int]:
         """Shown texts with a date, a time of day or an age, on the whole page."""
-        document, text = self._document, self._document.text
-        labels = (0, *document.label_rows)
+        text, hidden = self._document.text, self._document.hidden
+        labels = [row for row in self._document.label_rows if not hidden[row]]
         ages = places_of(_AGO, "\0".join([text[row] for row in labels]))
-        numbers = (row for row in document.number_rows if len(text[row]) <= MAX_LABEL)
-        dates = {row for row in numbers if _DATE.search(text[row])}
-        dates.update([labels[at] for at in ages])
-        return [row for row in sorted(dates) if not document.hidden[row]]
+        numbers = (it for it in self._document.number_rows if not hidden[it])
+        dates = (it for it in numbers if len(text[it]) <= MAX_LABEL and _DATE.search(text[it]))
+        return sorted({*dates, *[labels[at] for at in ages]})
 
 
 def _record_lists(

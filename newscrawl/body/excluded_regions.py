@@ -25,8 +25,15 @@ if TYPE_CHECKING:
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
+# A name is searched between spaces, so that these patterns can begin with a character.
+_REGION_NAME = re.compile(
+    r"[\s_-](?:(cookies?|consent|onetrust|gdpr|privacy)|aside|donat\w+|support|newsletters?|sign-?up|subscribe"
+    r"|captions?|credits?|disclaimers?|disclosure)[\s_-]"
+)
+"""Words in the class or id of regions outside of the article; those of dialogs for consent are a group."""
+_FOOTER_NAME = re.compile(r"[\s_-]footer[\s_-]")
 _COMMENTS_NAME = re.compile(
-    r"(?:^|\s)(?:(?:reader|user)-?)?comment(?:s|s?[-_]?(?:area|list|section|thread|container))(?:$|\s)"
+    r"\s(?:(?:reader|user)-?)?comment(?:s|s?[-_]?(?:area|list|section|thread|container))\s"
 )
 """Names of lists of comments that have no mark of a comment."""
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
@@ -38,16 +45,6 @@ MAX_CONSENT_SHARE = 0.8  # consent texts can be longer than the article
 MAX_COMMENT_SHARE = 0.95
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 _MAX_TAG_SHARES = {"aside": MAX_SHARE, "figcaption": 0.8}
-_CONSENT_WORDS = ("consent", "cookie", "cookies", "gdpr", "onetrust", "privacy")
-_OTHER_WORDS = (
-    "aside", "caption", "captions", "credit", "credits", "disclaimer", "disclaimers", "disclosure", "donat",
-    "newsletter", "newsletters", "signup", "subscribe", "support",
-)  # fmt: skip
-_MAX_WORD_SHARES = {
-    **dict.fromkeys(_CONSENT_WORDS, MAX_CONSENT_SHARE),
-    **dict.fromkeys(_OTHER_WORDS, MAX_SHARE),
-}
-"""Word in the class or id of a region outside of the article -> largest share of its text."""
 
 MIN_ARTICLE_CHARS = 1000
 """Weighted characters outside of links from which the end of an ``article`` element is that of the
@@ -68,9 +65,10 @@ MIN_FALLBACK_CHARS = 400
 """Weighted characters of paragraphs for browsers without scripts from which they may be the article."""
 _MAX_SHOWN = 6000
 _MIN_LONG_CHARS = 80
-# Script data and templates with placeholders.
+# Script data and templates with placeholders. It begins with a set of characters, for speed.
 _DATA = re.compile(
-    r"""://|["'][:,]["'\d{\[]|\{\{|<%|\$\{|\((?<=\w\()\)|</|[{};]\s*[\w.]+\s*[=:{(]"""
+    r"""[:"'{}<$(;](?:(?<=:)//|(?<=["'])[:,]["'\d{\[]|(?<=[{$])\{|(?<=<)[%/]|(?<=\w\()\)"""
+    r"""|(?<=[{};])\s*[\w.]+\s*[=:{(])"""
 )
 _COPY_PREFIX, _MAX_DATA_PREFIX = 40, 500
 _PARTS_OF_STORY = frozenset({"article", "h1", "section"})
@@ -199,13 +197,12 @@ def _article_below(document: Document, heading: int) -> int | None:
 @lru_cache(maxsize=4096)  # pages of a site share their names
 def _named_share(class_: str | None, id_: str | None) -> tuple[float, bool]:
     """Return the largest share of text of a region with this name, or 0, and whether it is a footer."""
-    name = f"{class_ or ''} {id_ or ''}".lower()
+    name = f" {class_ or ''} {id_ or ''} ".lower()
     if "comment" in name and _COMMENTS_NAME.search(name) is not None:
         return MAX_COMMENT_SHARE, False
-    name = name.replace("sign-up", "signup").replace("donat", "donat ")  # donate, donations
-    parts = name.replace("-", " ").replace("_", " ").split()
-    shares = (_MAX_WORD_SHARES[part] for part in parts if part in _MAX_WORD_SHARES)
-    return next(shares, 0.0), "footer" in parts
+    found = _REGION_NAME.search(name)
+    share = 0.0 if found is None else MAX_CONSENT_SHARE if found[1] else MAX_SHARE
+    return share, "footer" in name and _FOOTER_NAME.search(name) is not None
 
 
 class _Regions:
@@ -225,7 +222,7 @@ class _Regions:
 
     def contain(self, rows: Iterable[int]) -> bytearray:
         """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
-        parent = self._document.parent
+        parent, tag = self._document.parent, self._document.tag
         pending: set[int] = set()
         for inner in rows:
             row = inner
@@ -234,12 +231,14 @@ class _Regions:
                 row = parent[row]
         contained = bytearray(len(parent))
         for row in sorted(pending):  # parents come first; above the first row, nothing is contained
-            contained[row] = contained[parent[row]] or self._is_region(row)
+            contained[row] = contained[parent[row]] or (
+                tag[row] not in _NEVER_REGIONS and self._is_region(row, tag[row])
+            )
         return contained
 
-    def _is_region(self, row: int) -> bool:
-        document, tag = self._document, self._document.tag[row]
-        if tag in _NEVER_REGIONS or row <= self._heading < document.end[row]:
+    def _is_region(self, row: int, tag: str) -> bool:
+        document = self._document
+        if row <= self._heading < document.end[row]:
             return False
         if tag == "article" and (
             row >= self._end or (0 <= self._heading < row and self._is_teaser(row))
