@@ -30,12 +30,13 @@ def sibling_lists(
     *marks* are in document order; *tags* are the tags of list elements.
     """
     lists: dict[tuple[int, str], list[int]] = {}
-    seen: set[int] = set()
+    parents, names = document.parent, document.tag
+    seen = {0}
     for mark in marks:
         row = mark
-        while row not in seen and document.parent[row] >= 0:
+        while row not in seen:
             seen.add(row)
-            parent, tag = document.parent[row], document.tag[row]
+            parent, tag = parents[row], names[row]
             if tag in tags:
                 lists.setdefault((parent, tag), []).append(row)
             row = parent
@@ -49,7 +50,8 @@ def dated_teasers(document: Document, heading: int) -> set[int]:
     """
     times = [row for row in document.rows_of("time") if row > heading]
     found: set[int] = set()
-    for siblings in sibling_lists(document, times, _TEASER_TAGS) if times else ():
+    lists = sibling_lists(document, times, _TEASER_TAGS) if len(times) >= _MIN_TEASERS else ()
+    for siblings in lists:
         rows = [row for row in siblings if row > heading and _is_teaser(document, row)]
         if len(rows) >= _MIN_TEASERS:
             size = prose(document, rows[0], document.end[rows[-1]])

@@ -73,7 +73,7 @@ def _ago(
     after_start = end + (folded[end : end + 1] == " ")
     near = folded[after_start : after_start + KEY_LENGTH]
     is_word = len(near) == KEY_LENGTH and near.isascii() and near.isalpha()
-    if is_word and near not in words.ago and not any_number:  # the common case
+    if is_word and near not in words.ago_starts and not any_number:  # the common case
         return None
     after = phrase(folded[after_start : after_start + _MAX_PHRASE])
     phrases = _phrases(after, words) if after[:1] == folded[after_start : after_start + 1] else []
@@ -106,8 +106,8 @@ def _phrases(after: str, words: Vocabulary) -> list[Ago]:
     """Return the phrases whose part after the number begins *after*, longest first."""
     phrases = [
         ago
-        for text, entries in words.ago_with(after).items()
-        if after.startswith(text) and _is_word_end(after, len(text))
+        for end in range(1, len(after) + 1)
+        if (entries := words.ago.get(after[:end])) and _is_word_end(after, end)
         for ago in entries
     ]
     return sorted(phrases, key=lambda ago: ago.rank) if len(phrases) > 1 else phrases

@@ -100,8 +100,10 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> "am", "pm" or "night", which has hours of both
     day_periods: dict[str, str]
-    #: first one to three characters after the number -> phrase after it -> entries
-    ago: dict[str, dict[str, list[Ago]]]
+    #: phrase after the number -> entries
+    ago: dict[str, list[Ago]]
+    #: first one to three characters of these phrases
+    ago_starts: frozenset[str]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase such as "yesterday" -> unit and number of them before now
@@ -114,13 +116,6 @@ class Vocabulary:
     ones: frozenset[str]
     #: first words of ``moments``, ``weekdays`` and ``ones``
     relative_words: frozenset[str]
-
-    def ago_with(self, after: str) -> dict[str, list[Ago]]:
-        """Return the entries that may match *after*, the text that follows a number."""
-        for length in range(KEY_LENGTH, 0, -1):
-            if found := self.ago.get(after[:length]):
-                return found
-        return {}
 
 
 @cache
@@ -168,6 +163,7 @@ def _vocabulary(base: str) -> Vocabulary:
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods=merged("day_periods"),
         ago=ago,
+        ago_starts=frozenset(key[:KEY_LENGTH] for key in ago),
         ago_before=ago_before,
         moments={key: (unit, int(count)) for key, (count, unit) in counts.items()},
         weekdays=weekdays,
@@ -184,24 +180,19 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
 @lru_cache(maxsize=8)  # most languages have the same phrases
 def _index_ago_phrases(
     units: frozenset[tuple[str, str]],
-) -> tuple[dict[str, dict[str, list[Ago]]], dict[str, list[Ago]]]:
+) -> tuple[dict[str, list[Ago]], dict[str, list[Ago]]]:
     """Return the fields ``ago`` and ``ago_before`` of :class:`Vocabulary`, of phrase -> unit."""
-    by_start: dict[str, dict[str, list[Ago]]] = {}
+    after: dict[str, list[Ago]] = {}
     before: dict[str, list[Ago]] = {}
     longest_first = sorted(units, key=lambda item: (-len(item[0]), item))
     for rank, (text, unit) in enumerate(longest_first):
         left, _, right = text.partition("#")
         ago = Ago(left.strip(), right.strip(), unit, rank)
         if ago.after:
-            by_start.setdefault(ago.after[:KEY_LENGTH], {}).setdefault(ago.after, []).append(ago)
+            after.setdefault(ago.after, []).append(ago)
         else:
             before.setdefault(ago.before.rpartition(" ")[2], []).append(ago)
-    # Shorter keys are prefixes of longer ones: merge them, so that one look-up suffices.
-    merged: dict[str, dict[str, list[Ago]]] = {key: {} for key in by_start}
-    for key, phrases in merged.items():
-        for length in range(1, len(key) + 1):
-            phrases.update(by_start.get(key[:length], {}))
-    return merged, before
+    return after, before
 
 
 @lru_cache(maxsize=256)
