@@ -351,8 +351,8 @@ class _DataReader:
         edge = _edge(kind) if isinstance(kind, str) else ""
         if edge is None:
             return ""
-        for key in _TEXT_KEYS:
-            if value.get(key) and (text := self._text(value[key], depth - 1)).strip():
+        for key in filter(value.get, _TEXT_KEYS):
+            if (text := self._text(value[key], depth - 1)).strip():
                 return edge + text + edge
         sentences = list(filter(_is_sentence, value.values()))
         if not sentences:
