@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
 from newscrawl.document.document import rows_between
-from newscrawl.text import WIDE_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -79,24 +78,20 @@ def without_notices(
         if not is_claim and not _is_sign_off(document, blocks, kept[-1], site):
             break
         kept.pop()
-    max_size, links = WIDE_WEIGHT * _MAX_CAPTION, document.link_chars_before
-    left_out: set[int] = set()
-    short: dict[int, str] = {}
-    for place, size in zip(kept, blocks.chars(document, kept), strict=True):
-        rows = blocks.rows[place]
-        if size <= max_size and len(text := blocks.text(document, place)) <= _MAX_CAPTION:
-            short[place] = text
-            if _is_label(document, blocks, place, text):
-                left_out.add(place)
-        if links[rows[0]] != links[rows[-1] + 1] and _is_reference(document, blocks, place, site):
-            left_out.add(place)
-    accepted = frozenset(kept).difference(left_out).union(kept[:1])
-    labels = {
-        place
-        for place, text in short.items()
-        if place in accepted and _is_left_label(document, blocks, place, text, accepted)
-    }
-    return [place for place in kept if place in accepted and place not in labels]
+    links = document.link_chars_before
+    accepted: set[int] = set()
+    chosen: list[int] = []
+    for place in reversed(kept):  # labels depend on the block after them
+        rows, text = blocks.rows[place], blocks.text(document, place)
+        is_left_out = (len(text) <= _MAX_CAPTION and _is_label(document, blocks, place, text)) or (
+            links[rows[0]] != links[rows[-1] + 1] and _is_reference(document, blocks, place, site)
+        )
+        if is_left_out and place != kept[0]:
+            continue
+        accepted.add(place)
+        if not _is_left_label(document, blocks, place, text, accepted):
+            chosen.append(place)
+    return chosen[::-1]
 
 
 def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool:
