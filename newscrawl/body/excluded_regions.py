@@ -30,7 +30,7 @@ _REGION_NAME = re.compile(
     r"[\s_-](?:(cookies?|consent|onetrust|gdpr|privacy)|aside|donat\w+|support|newsletters?|sign-?up|subscribe"
     r"|captions?|credits?|disclaimers?|disclosure)[\s_-]"
 )
-"""Words in the class or id of regions outside of the article; those of dialogs for consent are a group."""
+"""Words in the class or id of regions outside of the article; group 1: of consent dialogs."""
 _FOOTER_NAME = re.compile(r"[\s_-]footer[\s_-]")
 _COMMENTS_NAME = re.compile(
     r"\s(?:(?:reader|user)-?)?comment(?:s|s?[-_]?(?:area|list|section|thread|container))\s"
