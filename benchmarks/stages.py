@@ -3,9 +3,8 @@
 Callgrind counts them on 50 fixed pages of news212, fundus and wcxb, or on sample pages if the corpora are
 missing, after as many others: a crawl, too, sees each page for the first time. The counts of two runs differ
 by some .2 %, whatever else the machine does. A stage's instructions are its own, without those of the stages
-that it calls. The figures are printed next to those of
-``docs/results/stages.json``, and ``--out docs/results/stages.md`` replaces both. Needs valgrind and a C
-compiler; takes one to two minutes.
+that it calls. The figures are printed next to those of ``docs/results/stages.json``, and
+``--out docs/results/stages.md`` replaces both. Needs valgrind and a C compiler; takes one to two minutes.
 
     python -m benchmarks.stages [--corpora DIR] [--limit N] [--against FILE] [--out FILE]
 """
