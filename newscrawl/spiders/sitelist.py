@@ -129,7 +129,7 @@ class SitelistSpider(Spider):
         self.traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self.include = setting(settings, "NEWSCRAWL_INCLUDE")
         self.exclude = setting(settings, "NEWSCRAWL_EXCLUDE")
-        self.state = CrawlState.for_crawler(self.crawler)
+        self.crawl_state = CrawlState.for_crawler(self.crawler)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
         for signal in (signals.item_dropped, signals.item_error):
@@ -143,7 +143,7 @@ class SitelistSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield the first requests of each site."""
-        await self.state.open()
+        await self.crawl_state.open()
         finished = await LeaseBook.for_crawler(self.crawler).finished_requests()
         for site in self.sites:
             plan = await self._create_plan(site, finished.get(site.key, []))
@@ -159,9 +159,9 @@ class SitelistSpider(Spider):
         if stalled and stalled.site != site.key:
             stalled = None
         if stalled:
-            await self.state.record_stall(stalled)
+            await self.crawl_state.record_stall(stalled)
         budgets = Budgets.from_settings(self.crawler.settings, site.limit or self.limit)
-        history = await self.state.load(site.key, limit=2 * budgets.articles)
+        history = await self.crawl_state.load(site.key, limit=2 * budgets.articles)
         period = Period.of(**self.window)
         known, learned = history.known_sources, history.parameters
         plan = SitePlan(site, budgets, known, period, self.remaining, parameters=learned)
@@ -263,7 +263,7 @@ class SitelistSpider(Spider):
             if archive and (copy := await archive.newest_copy(target.url, newscrawl_site=site)):
                 plan.record_read(target)
                 plan.accepted += 1
-                self.state.pages.record_fetch(target, Response(target.url, request=request))
+                self.crawl_state.pages.record_fetch(target, Response(target.url, request=request))
                 self.site_stats.count(site, "fetched_count")
                 return replace(copy, site=site, hints={**target.hints, **copy.hints})
         self._record_failure(plan, target, reason, request)
@@ -272,7 +272,7 @@ class SitelistSpider(Spider):
     def _record_failure(
         self, plan: SitePlan, target: Target, reason: str, request: Request | None = None
     ) -> None:
-        self.state.record_failure(plan, target, request, reason)
+        self.crawl_state.record_failure(plan, target, request, reason)
         if request is not None:
             request.meta[OUTCOME] = f"failed/{reason}"
         self._count_failure(plan, target.role, target.url, reason)
@@ -298,7 +298,7 @@ class SitelistSpider(Spider):
     def _on_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
         if target.from_site_list and target.role == "section":
             plan.add_domain(response.url)
-        self.state.record_unchanged(plan, target, response)
+        self.crawl_state.record_unchanged(plan, target, response)
         plan.count_known(target.history)
         stat = "unchanged_count" if target.role == "article" else "not_modified_count"
         self.site_stats.count(plan.site.key, f"{stat}/{target.role}")
@@ -310,7 +310,7 @@ class SitelistSpider(Spider):
             plan.add_sitemap(url)
         if not urls:
             plan.add_default_sitemap(response.url)
-        self.state.record_listing(plan, target, response, ClassifiedEntries())
+        self.crawl_state.record_listing(plan, target, response, ClassifiedEntries())
 
     async def _parse_in_worker(
         self, task: str, plan: SitePlan, response: Response, **options: Any
@@ -342,7 +342,7 @@ class SitelistSpider(Spider):
             if first["body"] and second["body"]:
                 kept = all(first[name] != second[name] for name in ("stated", "body"))
                 known.update(dict.fromkeys(names, kept))
-                self.state.record_parameters(plan.site.key, names, kept=kept)
+                self.crawl_state.record_parameters(plan.site.key, names, kept=kept)
                 learned |= kept
         return learned
 
@@ -434,7 +434,7 @@ class SitelistSpider(Spider):
                 plan.add_next_feed(following)
         cut = limit if left_out.get("over_limit") else 0
         pause = Pause(listing.get("ttl", 0.0), frozenset(listing.get("skip_hours", ())))
-        rolled_over = self.state.record_listing(
+        rolled_over = self.crawl_state.record_listing(
             plan, target, response, entries, certain=certain, cut=cut, pause=pause
         )
         self.site_stats.count(plan.site.key, "rolled_over_count", int(rolled_over))
@@ -529,7 +529,7 @@ class SitelistSpider(Spider):
             plan.add_feed(url)
         if target.depth <= plan.budgets.depth:
             # Known articles may have links like those of sections.
-            for entry in await self.state.pages.without_articles(page["sections"]):
+            for entry in await self.crawl_state.pages.without_articles(page["sections"]):
                 plan.add_section(entry, depth)
             if page["next"] or not target.from_site_list:  # front pages are in no order
                 page["articles"] = await self._search_period(
@@ -548,12 +548,12 @@ class SitelistSpider(Spider):
             if place in ("within", "undated") and not _goes_on(plan, before, entries):
                 place = "older"
             plan.add_pages(target, page["next"], place)
-        self.state.record_listing(plan, target, response, entries, depth=depth)
+        self.crawl_state.record_listing(plan, target, response, entries, depth=depth)
 
     async def _accept_section(
         self, plan: SitePlan, target: Target, response: Response
     ) -> PageItem | None:
-        history = await self.state.pages.add_page(plan.site.key, target)
+        history = await self.crawl_state.pages.add_page(plan.site.key, target)
         is_wanted = self._patterns_of(plan).accept(target.url) and self.remaining.number > 0
         if history is None or not is_wanted or not plan.mark_article(target.key):
             return None
@@ -563,7 +563,7 @@ class SitelistSpider(Spider):
     def _accept(self, plan: SitePlan, target: Target, response: Response) -> PageItem:
         plan.record_read(target)
         plan.accepted += not target.is_revisit
-        self.state.pages.record_fetch(target, response)
+        self.crawl_state.pages.record_fetch(target, response)
         self.site_stats.count(plan.site.key, "fetched_count")
         return self._page_item(plan, target, response)
 
@@ -589,7 +589,7 @@ class SitelistSpider(Spider):
         since: float | None = None,
     ) -> ClassifiedEntries:
         """Add the articles listed at the URL *source*, last read at *since*, that are due."""
-        entries = await self.state.pages.classify(listed, plan.site.key, since=since)
+        entries = await self.crawl_state.pages.classify(listed, plan.site.key, since=since)
         added = [plan.add_article(entry, depth=depth, certain=certain) for entry in entries.due]
         known = plan.add_known_pages(entries.known)
         self.site_stats.count(plan.site.key, "discovered_count", sum(added))
@@ -622,10 +622,10 @@ class SitelistSpider(Spider):
 
     def _part_requests(self, plan: SitePlan) -> list[Any]:
         """Return the requests of possible further pages that are in no story."""
-        number, joined = plan.release_parts(self.state.pages.joined)
+        number, joined = plan.release_parts(self.crawl_state.pages.joined)
         self.site_stats.count(plan.site.key, "discovered_count", number)
         for story, key in joined:
-            self.state.pages.record_parts(story, [key])
+            self.crawl_state.pages.record_parts(story, [key])
         return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:
