@@ -26,6 +26,7 @@ from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
 from newscrawl.crawl.history.conditional_requests import conditional_headers
 from newscrawl.crawl.history.crawl_state import CrawlState, Pause
 from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
+from newscrawl.crawl.history.queries import Queries, Query
 from newscrawl.crawl.network import copy_response
 from newscrawl.crawl.page_download import (
     SHEETS,
@@ -100,6 +101,8 @@ class SitelistSpider(Spider):
         self.limit = limit
         self.shard = shard
         self.archive: WebArchive | None = None
+        #: what the crawl is asked for, without the options of single sites
+        self.query: Query | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, **kwargs: Any) -> Self:
@@ -108,6 +111,7 @@ class SitelistSpider(Spider):
         private = {name: value for name, value in kwargs.items() if name.startswith("_")}
         spider = cls(*read_arguments(kwargs, crawler.settings), **private)
         spider._set_crawler(crawler)
+        spider.query = Query.read(crawler.settings, limit=spider.limit)
         spider.archive = WebArchive.from_crawler(crawler)
         crawler.signals.connect(spider._spider_opened, signals.spider_opened)
         crawler.signals.connect(spider._spider_idle, signals.spider_idle)
@@ -130,6 +134,7 @@ class SitelistSpider(Spider):
         self.include = setting(settings, "NEWSCRAWL_INCLUDE")
         self.exclude = setting(settings, "NEWSCRAWL_EXCLUDE")
         self.crawl_state = CrawlState.for_crawler(self.crawler)
+        self.queries = Queries.for_crawler(self.crawler)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
         for signal in (signals.item_dropped, signals.item_error):
@@ -155,6 +160,7 @@ class SitelistSpider(Spider):
 
         *finished*: requests that this crawl finished before it was interrupted.
         """
+        self.queries.put(site, self.limit)
         stalled = LeaseBook.for_crawler(self.crawler).stalled
         if stalled and stalled.site != site.key:
             stalled = None
@@ -347,15 +353,23 @@ class SitelistSpider(Spider):
         return learned
 
     async def _search_period(
-        self, plan: SitePlan, role: Role, listed: list[dict[str, Any]], left_out: dict[str, int]
+        self,
+        plan: SitePlan,
+        listing: Target,
+        listed: list[dict[str, Any]],
+        left_out: dict[str, int],
+        *,
+        goes_on: bool = True,
     ) -> list[dict[str, Any]]:
         """Return *listed* without the undated entries of other times, counted in *left_out*.
 
-        The dates of a few pages show these, if the entries are in order of time.
+        The dates of a few pages show these, if the entries are in order of time. *goes_on*: the
+        listing has further pages.
         """
         undated = [entry for entry in listed if entry["timestamp"] is None]
-        if plan.period.until is None or len(undated) < MIN_SEARCHED:
+        if len(undated) < MIN_SEARCHED or not plan.is_searched(listing, goes_on=goes_on):
             return listed
+        role: Role = "sitemap" if listing.role == "sitemap" else "section"
 
         async def read(number: int) -> Sample | None:
             text = (await self._read_page(plan, undated[number]["url"]))["date"]
@@ -370,9 +384,10 @@ class SitelistSpider(Spider):
         counts = Counter(left_out)
         if reasons:
             counts.update(filter(None, reasons))
-            for entry, reason in zip(undated, reasons, strict=True):
-                entry["timestamp"] = None if reason else plan.period.until
-            listed = [entry for entry in listed if entry["timestamp"] is not None]
+            outside = {e["key"] for e, reason in zip(undated, reasons, strict=True) if reason}
+            for entry in undated:
+                entry["timestamp"] = plan.period.until
+            listed = [entry for entry in listed if entry["key"] not in outside]
         else:
             limit = 2 * plan.budgets.articles
             counts["over_limit"] += max(len(listed) - limit, 0)
@@ -419,7 +434,7 @@ class SitelistSpider(Spider):
                 )
             listed = []
         elif target.role == "sitemap":
-            listed = await self._search_period(plan, "sitemap", listed, left_out)
+            listed = await self._search_period(plan, target, listed, left_out)
             plan.record_place(target, _place(plan, listed, left_out))
         self._count_left_out(plan, left_out)
         if "over_size" in left_out:
@@ -432,10 +447,9 @@ class SitelistSpider(Spider):
             place = _place(plan, listed, left_out)
             if place == "newer" or _goes_on(plan, before, entries):
                 plan.add_next_feed(following)
-        cut = limit if left_out.get("over_limit") else 0
         pause = Pause(listing.get("ttl", 0.0), frozenset(listing.get("skip_hours", ())))
         rolled_over = self.crawl_state.record_listing(
-            plan, target, response, entries, certain=certain, cut=cut, pause=pause
+            plan, target, response, entries, certain=certain, pause=pause
         )
         self.site_stats.count(plan.site.key, "rolled_over_count", int(rolled_over))
 
@@ -529,12 +543,13 @@ class SitelistSpider(Spider):
             plan.add_feed(url)
         if target.depth <= plan.budgets.depth:
             # Known articles may have links like those of sections.
-            for entry in await self.crawl_state.pages.without_articles(page["sections"]):
+            for entry in await self.crawl_state.pages.without_articles(
+                page["sections"], plan.site.key
+            ):
                 plan.add_section(entry, depth)
-            if page["next"] or not target.from_site_list:  # front pages are in no order
-                page["articles"] = await self._search_period(
-                    plan, "section", page["articles"], page["left_out"]
-                )
+            page["articles"] = await self._search_period(
+                plan, target, page["articles"], page["left_out"], goes_on=bool(page["next"])
+            )
             self._count_left_out(plan, page["left_out"])
             place = _place(plan, page["articles"], page["left_out"])
             begin, end = archive_span(target.url) or (0, 0)
@@ -625,7 +640,7 @@ class SitelistSpider(Spider):
         number, joined = plan.release_parts(self.crawl_state.pages.joined)
         self.site_stats.count(plan.site.key, "discovered_count", number)
         for story, key in joined:
-            self.crawl_state.pages.record_parts(story, [key])
+            self.crawl_state.pages.record_parts(story, [key], site=plan.site.key)
         return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:

@@ -357,6 +357,16 @@ class SitePlan:
             return
         self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
 
+    def is_searched(self, listing: Target, *, goes_on: bool) -> bool:
+        """Return whether the undated entries of a page are searched for those of the period.
+
+        *goes_on*: it has further pages; without, a front page is in no order of time. A period
+        without an end has the first entries of a listing.
+        """
+        if self.period.until is None:
+            return self.period.since is not None and listing.key in self._pages
+        return goes_on or not listing.from_site_list
+
     def add_pages(self, target: Target, following: str | None, place: Place) -> None:
         """Add the page of the listing *target* to read next.
 
@@ -444,12 +454,12 @@ class SitePlan:
         return True
 
     def add_known_pages(self, keys: Iterable[str]) -> int:
-        """Count listed pages that are not due; return how many of them this crawl has not seen."""
-        new = set(keys) - self._known_pages
+        """Count the listed pages that former crawls have read; return their number."""
+        new = {key for key in set(keys) - self._known_pages if (True, key) not in self._seen}
         self._known_pages |= new
         self._known_count += len(new)
         self.listed_count += len(new)
-        return sum((True, key) not in self._seen for key in new)
+        return len(new)
 
     def resume(self, finished: Iterable[FinishedRequest]) -> None:
         """Restore the budgets after an interruption, from the *finished* requests of the crawl.

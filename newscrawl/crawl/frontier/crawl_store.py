@@ -51,8 +51,12 @@ class CrawlStoreError(FileError):
 _FILE: Final = FileType(
     name="the state of a crawl",
     application=0x4E43_4352,  # "NCCR"
-    format=2,
-    schema="CREATE TABLE run (id INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT);",
+    format=3,
+    schema="""
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT, query INTEGER NOT NULL
+);
+""",
     error=CrawlStoreError,
     synchronous="FULL",
     shared=True,

@@ -116,13 +116,19 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return deferred_from_coro(self._open())
 
     async def _open(self) -> None:
-        runs = await self._store.read("SELECT started FROM run WHERE ended IS NULL")
+        runs = await self._store.read("SELECT started, query FROM run WHERE ended IS NULL")
+        query = getattr(getattr(self._spider, "query", None), "id", 0)
+        if runs and runs[0][1] != query:
+            message = "The unfinished crawl of %s was asked for something else: its state stays"
+            logger.info(message, runs[0][0])
+            runs = []
         if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
             await self._resume(runs[0][0])
         else:
             self._end_run()
             self._store.write("DELETE FROM outcome")
-            self._store.write("INSERT INTO run (started) VALUES (?)", [(clock.now().isoformat(),)])
+            row = clock.now().isoformat(), query
+            self._store.write("INSERT INTO run (started, query) VALUES (?, ?)", [row])
         # With Python's 700 new objects, two pages, the search for garbage takes 7 % of the process.
         if 0 < gc.get_threshold()[0] < 5_000:
             gc.set_threshold(5_000)

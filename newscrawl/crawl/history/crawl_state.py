@@ -124,7 +124,7 @@ class CrawlState(schema.History):
                 " the system clock is or was wrong, all is due"
             )
             logger.warning(message, _iso(now), _iso(newest))
-        if self._all_due or is_ahead:
+        if is_ahead:
             self._write_all(schema.ALL_DUE, now)
         if is_ahead or 0 < self._retention < now - newest:
             # After a long pause or a jump of the clock, the history gets another period.
@@ -132,6 +132,7 @@ class CrawlState(schema.History):
         elif self._retention:
             self._write_all(schema.DELETE_OLD, now - self._retention)
         await self._sizes.reduce(self._store)
+        await self._queries.load()
         self._store.write(schema.DELETE_UNUSED_ALIASES)
 
     def _write_all(self, statements: Iterable[str], time: float) -> None:
@@ -139,50 +140,50 @@ class CrawlState(schema.History):
             self._store.write(sql, [(time,)])
 
     async def load(self, site: str, *, limit: int) -> SiteHistory:
-        """Return the history of *site*.
+        """Return the history of the query that is put to *site*.
 
-        *limit*: maximum number of entries read per listing, and of pages of each kind to return.
+        *limit*: maximum number of pages of each kind to return.
         """
+        if self._all_due:
+            now, query = clock.now().timestamp(), self._queries.of(site).id
+            for sql in schema.SITE_DUE:
+                self._store.write(sql, [(now, site, query)])
         since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
-        known, rows = await self._load_sources(site, limit=limit)
+        known, rows = await self._load_sources(site)
         sections = [{"key": row.key} for row in rows if row.role == "section"]
-        kept = {entry["key"] for entry in await self.pages.without_articles(sections)}
+        kept = {entry["key"] for entry in await self.pages.without_articles(sections, site)}
         rows = [row for row in rows if row.role != "section" or row.key in kept]
         pages = await self.pages.due(site, since=since, limit=limit)
         found = await self._store.read(schema.SELECT_PARAMETERS, (site,))
         return SiteHistory(known, rows, pages, {name: bool(kept) for name, kept in found})
 
     async def _load_sources(
-        self, site: str, *, limit: int
+        self, site: str
     ) -> tuple[dict[tuple[Role, str], KnownSource], list[SourceRow]]:
-        """Return all sources of *site* by role and page key, and those to start with.
-
-        *limit*: maximum number of entries that this crawl reads per listing.
-        """
+        """Return all sources of *site* by role and page key, and those to start with."""
         known: dict[tuple[Role, str], KnownSource] = {}
         first: list[SourceRow] = []
         counts: Counter[str] = Counter()
-        rows = await self._store.read(schema.SELECT_SOURCES, (site,)) if self._only_new else []
+        args = site, self._queries.of(site).id
+        rows = await self._store.read(schema.SELECT_SOURCES, args) if self._only_new else []
         for row in (SourceRow(*values) for values in rows):
-            known[row.role, row.key] = self._known_source(row, limit)
+            known[row.role, row.key] = self._known_source(row)
             counts[row.role] += 1
             if counts[row.role] <= MAX_SOURCES:
                 first.append(row)
         return known, first
 
-    def _known_source(self, row: SourceRow, limit: int) -> KnownSource:
+    def _known_source(self, row: SourceRow) -> KnownSource:
         history: dict[str, Any] = {
             "fetched_at": row.fetched_at,
             "first_seen": row.first_seen,
             "rate": row.rate,
             "failures": row.failures,
             "listed": row.listed,
+            "etag": row.etag,
+            "last_modified": row.last_modified,
         }
         due = row.next_due <= clock.now().timestamp()
-        if 0 < row.cut < limit:
-            due = True  # a lower limit truncated it: fetch it without validators
-        else:
-            history |= {"etag": row.etag, "last_modified": row.last_modified}
         if not due:
             self._update_next_due(row.next_due)
         return KnownSource(
@@ -205,13 +206,11 @@ class CrawlState(schema.History):
         *,
         depth: int = 0,
         certain: bool = False,
-        cut: int = 0,
         pause: Pause = NO_PAUSE,
     ) -> bool:
         """Record the entries and sources of *target*, and that it was read.
 
-        The latter is written at the end of the request, after everything else. *cut*: the limit
-        that truncated the entries, if any; *pause*: when the site asks not to poll. A *target*
+        The latter is written at the end of the request, after everything else. *pause*: when the site asks not to poll. A *target*
         fetched as an article is recorded as a page without article. Returns whether a known source
         has rolled over: all its entries are new, so there may have been others.
         """
@@ -240,7 +239,7 @@ class CrawlState(schema.History):
             turnover, pause = 0.0, NO_PAUSE
         self._record_poll(
             schema.SOURCE_READ,
-            (*validators(response), listed, cut),
+            (*validators(response), listed),
             site,
             target,
             response,
@@ -253,8 +252,9 @@ class CrawlState(schema.History):
 
     def _record_new_sources(self, plan: SitePlan) -> None:
         now, site = clock.now().timestamp(), plan.site.key
+        query = self._queries.of(site).id
         rows = [
-            (site, target.role, target.key, target.url, target.depth, target.timestamp, now)
+            (site, query, target.role, target.key, target.url, target.depth, target.timestamp, now)
             for target in plan.new_sources
             if self._sizes.admits("source", site, target.key, target.url)
         ]
@@ -294,7 +294,7 @@ class CrawlState(schema.History):
         )
         due = pause.end(due_at(now, interval))
         self._update_next_due(due)
-        row = (*values, now, rate, due, site, role, target.key)
+        row = (*values, now, rate, due, site, self._queries.of(site).id, role, target.key)
         # At the end of the request: the source stays due if the crawl is killed before.
         self._leases.write_with_end(response.request, sql, [row])
 
@@ -328,16 +328,16 @@ class CrawlState(schema.History):
         delay = self._policy.after_source_failure(failures, never_read=never_read)
         due = due_at(clock.now().timestamp(), delay)
         self._update_next_due(due)
-        row = (due, failures, site, target.role, target.key)
+        row = (due, failures, site, self._queries.of(site).id, target.role, target.key)
         self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])
 
     async def record_stall(self, stalled: StalledRequest) -> None:
         """Record the failure of a request that blocked the run that this one resumes."""
         site, role, url = stalled.site, cast("Role", stalled.role), stalled.url
         if role == "article":
-            await self.pages.record_stall(url)
+            await self.pages.record_stall(url, site)
         else:
-            known, _ = await self._load_sources(site, limit=0)
+            known, _ = await self._load_sources(site)
             source = known.get((role, page_key(url)))
             target = Target(role, url, history=source.history if source else {})
             self._record_source_failure(site, target, None, "stalled")

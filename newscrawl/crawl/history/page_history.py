@@ -73,6 +73,8 @@ class ClassifiedEntries:
     recent: int | None = None
     #: keys of the other pages
     known: list[str] = field(default_factory=list)
+    #: rows for ``COPY_PAGE``: pages that another query has given to the output
+    copies: list[tuple[Any, ...]] = field(default_factory=list)
     #: rows for ``PAGE_SEEN``
     seen: list[tuple[Any, ...]] = field(default_factory=list)
     #: rows for ``PAGE_CHANGE_SIGNALLED``
@@ -121,7 +123,7 @@ class PageHistory(schema.History):
             now = clock.now().timestamp()
             window = LATE_VISIT * self._policy.update_window
             for new, oldest in ((1, since), (0, now - window)):
-                args = (site, now, new, oldest, limit)
+                args = (site, self._queries.of(site).id, now, new, oldest, limit)
                 rows = await self._store.read(schema.SELECT_DUE_PAGES, args)
                 entries += [_entry(PageRow(*row)) for row in rows]
         return entries
@@ -129,13 +131,14 @@ class PageHistory(schema.History):
     async def classify(
         self, entries: list[Entry], site: str = "", *, since: float | None = None
     ) -> ClassifiedEntries:
-        """Compare *entries* of *site* with the history.
+        """Compare *entries* of *site* with the history of its query.
 
         *since*: time of the last poll of their source in seconds.
         """
-        result = ClassifiedEntries()
-        known = await self._find_pages([entry["key"] for entry in entries])
-        known |= await self._find_by_path(entry for entry in entries if entry["key"] not in known)
+        result, query = ClassifiedEntries(), self._queries.of(site)
+        known = await self._find_pages([entry["key"] for entry in entries], site)
+        others = (entry for entry in entries if entry["key"] not in known)
+        known |= await self._find_by_path(others, site)
         result.is_first_new = bool(entries) and entries[0]["key"] not in known
         now = clock.now().timestamp()
         if dates := [entry["timestamp"] for entry in entries if entry["timestamp"] is not None]:
@@ -151,14 +154,16 @@ class PageHistory(schema.History):
             elif not self._only_new:
                 result.due.append(entry)
             else:
+                if page.query != query.id:
+                    result.copies.append((query.id, page.query, page.key))
                 result.shared += since is not None and page.first_seen > since
                 self._classify_known(result, entry, page, now, site)
         return result
 
-    async def without_articles(self, entries: list[Entry]) -> list[Entry]:
-        """Return *entries* without those that were emitted as articles."""
+    async def without_articles(self, entries: list[Entry], site: str = "") -> list[Entry]:
+        """Return *entries* of *site* without those that were emitted as articles."""
         keys = [entry["key"] for entry in entries]
-        known = await self._find_pages(keys) if self._only_new else {}
+        known = await self._find_pages(keys, site) if self._only_new else {}
         return [
             entry
             for entry in entries
@@ -169,13 +174,14 @@ class PageHistory(schema.History):
         self, result: ClassifiedEntries, entry: Entry, page: PageRow, now: float, site: str
     ) -> None:
         changed = max(filter(None, (entry["changed"], page.changed)), default=None)
+        row = self._queries.of(site).id, page.key
         is_trusted = self._rates[site].trusts_announcements or _is_sampled(page.key)
         if is_trusted and self._signals_change(entry, page, now):
-            result.signals.append((now, changed, now, page.key))
+            result.signals.append((now, changed, now, *row))
             result.due.append({**entry, "history": {**page.history, "signalled": 1}})
             return
         if now - page.last_seen > DAY or changed != page.changed:
-            result.seen.append((now, changed, page.key))
+            result.seen.append((now, changed, *row))
         if page.key == entry["key"] and self._is_due(page, now):
             result.due.append({**entry, "history": page.history})
         else:
@@ -195,14 +201,29 @@ class PageHistory(schema.History):
         before = page.changed if page.changed is not None else page.fetched_at
         return changed > (before or 0) and now - page.since <= self._policy.update_window
 
-    async def _find_pages(self, keys: Iterable[str]) -> dict[str, list[PageRow]]:
+    async def _find_pages(self, keys: Iterable[str], site: str) -> dict[str, list[PageRow]]:
+        """Return the pages with *keys* that the query of *site* knows, its own rows first.
+
+        Of other queries these are the articles that they have given to the same output.
+        """
         found: dict[str, list[PageRow]] = {}
         if unique := list(dict.fromkeys(keys)):
-            for row in await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),)):
-                found.setdefault(row[0], []).append(PageRow(*row))
+            rows = await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),))
+            for page in self._of_output((PageRow(*row) for row in rows), site):
+                found.setdefault(page.query_key, []).append(page)
         return found
 
-    async def _find_by_path(self, entries: Iterable[Entry]) -> dict[str, list[PageRow]]:
+    def _of_output(self, pages: Iterable[PageRow], site: str) -> list[PageRow]:
+        query = self._queries.of(site)
+        shared = (
+            page
+            for page in pages
+            if page.query == query.id
+            or (page.body_hash and self._queries.share_output(query, page.query))
+        )
+        return sorted(shared, key=lambda page: page.query != query.id)
+
+    async def _find_by_path(self, entries: Iterable[Entry], site: str) -> dict[str, list[PageRow]]:
         """Return emitted articles whose addresses differ from those of *entries* in parameters only.
 
         Their headlines are the same, too: the parameters state the place of a link.
@@ -216,7 +237,7 @@ class PageHistory(schema.History):
         rows = await self._store.read(schema.SELECT_BY_PATH, args) if by_path else ()
         return {
             entry["key"]: [page]
-            for page in (PageRow(*row) for row in rows)
+            for page in self._of_output((PageRow(*row) for row in rows), site)
             for entry in by_path[page.query_key]
             if _headlines(entry["hints"]) & _headlines(json.loads(page.hints))
         }
@@ -225,10 +246,10 @@ class PageHistory(schema.History):
         self, site: str, entries: ClassifiedEntries, *, depth: int = 0, certain: bool = False
     ) -> None:
         """Record the entries of a listing."""
-        now = clock.now().timestamp()
+        now, query = clock.now().timestamp(), self._queries.of(site).id
         rows = [
             (
-                *(entry["key"], site, entry["url"], depth, certain, hints),
+                *(entry["key"], query, site, entry["url"], depth, certain, hints),
                 *(now, now, entry["timestamp"], entry["changed"], now),
             )
             for entry in entries.new
@@ -237,6 +258,7 @@ class PageHistory(schema.History):
             )
         ]
         statements = {
+            schema.COPY_PAGE: entries.copies,
             schema.INSERT_PAGE: rows,
             schema.PAGE_SEEN: entries.seen,
             schema.PAGE_CHANGE_SIGNALLED: entries.signals,
@@ -248,7 +270,7 @@ class PageHistory(schema.History):
     async def add_page(self, site: str, target: Target) -> dict[str, Any] | None:
         """Record *target* as an article page; return its history, None if it is not due."""
         page: Entry = {"url": target.url, "key": target.key, "hints": target.hints}
-        entries = await self.classify([page | {"timestamp": None, "changed": None}])
+        entries = await self.classify([page | {"timestamp": None, "changed": None}], site)
         self.record_entries(site, entries, depth=target.depth)
         return entries.due[0].get("history", {}) if entries.due else None
 
@@ -261,7 +283,9 @@ class PageHistory(schema.History):
         """Record that *target* has not changed since it was emitted."""
         self._record_unchanged(Visit.of(target, response))
 
-    def record_failure(self, target: Target, request: Request | None, reason: str) -> None:
+    def record_failure(
+        self, target: Target, request: Request | None, reason: str, site: str = ""
+    ) -> None:
         """Record that *target* could not be fetched, or that its page has no article."""
         now, history = clock.now().timestamp(), target.history
         digest = bytes.fromhex(history["hash"]) if target.is_revisit else None
@@ -274,16 +298,16 @@ class PageHistory(schema.History):
             status, failures = "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
             due = None if delay is None else due_at(now, delay)
-        row = (status, now, due, failures, digest, target.key)
-        self._leases.write_with_end(request, schema.PAGE_ENDED, [row])
+        row = (status, now, due, failures, digest, self._queries.of(site or _site_of(request)).id)
+        self._leases.write_with_end(request, schema.PAGE_ENDED, [(*row, target.key)])
 
-    async def record_stall(self, url: str) -> None:
+    async def record_stall(self, url: str, site: str) -> None:
         """Record that the page at *url* blocked the run that this one resumes."""
         key = page_key(url)
-        for row in (await self._find_pages([key])).get(key, ()):
+        for row in (await self._find_pages([key], site)).get(key, ()):
             if row.key == key:
                 target = Target("article", url, history=row.history)
-                self.record_failure(target, None, "stalled")
+                self.record_failure(target, None, "stalled", site)
 
     def _status_of_copy(
         self, visit: Visit, article: Article, digest: bytes, *, emitted: bool
@@ -318,7 +342,9 @@ class PageHistory(schema.History):
         urls = _other_urls(visit, article)
         key, digest = visit.target.key, body_hash(article.body)
         status: ArticleStatus = "new"
-        copies = await self._store.read(schema.SELECT_COPIES, (key, digest))
+        query = self._queries.of(_site_of(visit.request))
+        found = await self._store.read(schema.SELECT_COPIES, (key, digest))
+        copies = any(self._queries.share_output(query, other) for (other,) in found)
         emitted = await self._emitted_before(visit, urls, article)
         if self._only_new:
             status = article_status(key, digest, emitted)
@@ -326,7 +352,7 @@ class PageHistory(schema.History):
             self.record_failure(visit.target, visit.request, "further_page")
             return "unchanged"
         if status in ("new", "updated"):
-            is_copy = bool(copies) and self._only_new
+            is_copy = copies and self._only_new
             status = self._status_of_copy(visit, article, digest, emitted=is_copy) or status
         length = len(article.body)
         if status == "updated" and length < _MIN_LENGTH * visit.target.history.get("length", 0):
@@ -344,15 +370,17 @@ class PageHistory(schema.History):
         elif visit.target.is_revisit:  # the old text stays, and is compared with the next one
             self.record_failure(visit.target, visit.request, status)
         else:
-            row = ("known", clock.now().timestamp(), None, 0, None, visit.target.key)
+            row = ("known", clock.now().timestamp(), None, 0, None, query.id, key)
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
 
-    def record_parts(self, story: str, keys: Iterable[str], request: Request | None = None) -> None:
+    def record_parts(
+        self, story: str, keys: Iterable[str], request: Request | None = None, site: str = ""
+    ) -> None:
         """Record that the pages *keys* are further pages of the *story*, a page key."""
         parts = [key for key in keys if key != story]
-        now = clock.now().timestamp()
-        rows = [("known", now, None, 0, None, key) for key in parts]
+        now, query = clock.now().timestamp(), self._queries.of(site or _site_of(request)).id
+        rows = [("known", now, None, 0, None, query, key) for key in parts]
         self._leases.write_with_end(request, schema.PAGE_ENDED, rows)
         aliases = [(key, story, True) for key in parts]
         self._leases.write_with_end(request, schema.INSERT_ALIAS, aliases)
@@ -381,7 +409,7 @@ class PageHistory(schema.History):
             EmittedArticle(key, bytes.fromhex(digest), same_url=False)
             for key, digest in history.get("twins", ())
         ]
-        rows = await self._find_pages(urls)
+        rows = await self._find_pages([visit.target.key, *urls], _site_of(visit.request))
         for key in [key for key, same_url in urls.items() if not same_url]:
             if any(row.key == key and _is_other_story(article, row) for row in rows.get(key, ())):
                 del urls[key], rows[key]
@@ -452,7 +480,8 @@ class PageHistory(schema.History):
                 self._memory.put(_RATES, site, json.dumps(asdict(rates)), until)
 
     def _write(self, visit: Visit, sql: str, *values: Any) -> None:
-        self._leases.write_with_end(visit.request, sql, [(*values, visit.target.key)])
+        query = self._queries.of(_site_of(visit.request)).id
+        self._leases.write_with_end(visit.request, sql, [(*values, query, visit.target.key)])
 
     def item_done(self, response: Response | Any) -> None:
         """Remove the visit of an item that was scraped or dropped."""

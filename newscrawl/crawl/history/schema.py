@@ -2,7 +2,8 @@
 
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
-and robots.txt of each site. ``parameter``: names of tracking parameters that were compared; *kept* if
+and robots.txt of each site. Pages and sources have a row for each query
+(:mod:`newscrawl.crawl.history.queries`). ``parameter``: names of tracking parameters that were compared; *kept* if
 they tell pages of the site apart. Times are seconds since 1970 (UTC).
 """
 
@@ -17,6 +18,7 @@ from newscrawl.component import Component
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.crawl.frontier.leases import LeaseBook
 from newscrawl.crawl.history.change_rates import HOUR
+from newscrawl.crawl.history.queries import Queries
 from newscrawl.crawl.history.revisit_policy import RevisitPolicy
 from newscrawl.defaults import setting
 
@@ -32,10 +34,11 @@ _DAY: Final = 86_400
 # page.status: listed, article, no_article, known (same article as another page), failed (retried if
 # it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
 # page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
-# source.cut: the limit that truncated these, 0 if none did; source.rate: new articles per second.
+# source.rate: new articles per second.
 state_tables("""
 CREATE TABLE IF NOT EXISTS page (
-    key TEXT PRIMARY KEY,
+    key TEXT NOT NULL,
+    query INTEGER NOT NULL,
     site TEXT NOT NULL,
     url TEXT NOT NULL,
     depth INTEGER NOT NULL,
@@ -55,9 +58,10 @@ CREATE TABLE IF NOT EXISTS page (
     body_hash BLOB,
     length INTEGER,
     next_due REAL,
-    failures INTEGER NOT NULL DEFAULT 0
+    failures INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (key, query)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS page_due ON page (site, next_due) WHERE next_due IS NOT NULL;
+CREATE INDEX IF NOT EXISTS page_due ON page (site, query, next_due) WHERE next_due IS NOT NULL;
 CREATE INDEX IF NOT EXISTS page_last_seen ON page (last_seen);
 CREATE INDEX IF NOT EXISTS page_text ON page (site, body_hash) WHERE body_hash IS NOT NULL;
 CREATE TABLE IF NOT EXISTS alias (
@@ -66,6 +70,7 @@ CREATE TABLE IF NOT EXISTS alias (
 CREATE INDEX IF NOT EXISTS alias_page ON alias (page);
 CREATE TABLE IF NOT EXISTS source (
     site TEXT NOT NULL,
+    query INTEGER NOT NULL,
     role TEXT NOT NULL,
     key TEXT NOT NULL,
     url TEXT NOT NULL,
@@ -76,11 +81,10 @@ CREATE TABLE IF NOT EXISTS source (
     etag TEXT,
     last_modified TEXT,
     listed INTEGER NOT NULL DEFAULT 0,
-    cut INTEGER NOT NULL DEFAULT 0,
     rate REAL,
     next_due REAL NOT NULL,
     failures INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (site, role, key)
+    PRIMARY KEY (site, query, role, key)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS parameter (
     site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
@@ -103,6 +107,7 @@ class PageRow(NamedTuple):
     #: 1 if this is the key of the page or redirects to it, 0 if it is its canonical URL
     same_url: int
     key: str
+    query: int
     url: str
     depth: int
     certain: int
@@ -160,7 +165,6 @@ class SourceRow(NamedTuple):
     etag: str | None
     last_modified: str | None
     listed: int
-    cut: int
     rate: float | None
     next_due: float
     failures: int
@@ -182,64 +186,73 @@ WHERE body_hash IS NOT NULL
 """  # noqa: S608
 SELECT_DUE_PAGES: Final = f"""
 SELECT key, 1, {_PAGE_COLUMNS} FROM page
-WHERE site = ? AND next_due <= ? AND (body_hash IS NULL) = ?
+WHERE site = ? AND query = ? AND next_due <= ? AND (body_hash IS NULL) = ?
 AND min(coalesce(published + iif(published % {_DAY}, 0, {_DAY}), first_seen), first_seen) >= ?
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
 SELECT_COPIES: Final = """
-SELECT 1 FROM page WHERE site = (SELECT site FROM page WHERE key = ?1) AND body_hash = ?2
-AND key != ?1 LIMIT 1
+SELECT DISTINCT query FROM page WHERE site = (SELECT site FROM page WHERE key = ?1 LIMIT 1)
+AND body_hash = ?2 AND key != ?1
 """
 SELECT_SOURCES: Final = f"""
 SELECT {", ".join(SourceRow._fields)} FROM source
-WHERE site = ? ORDER BY published IS NULL, published DESC, first_seen
+WHERE site = ? AND query = ? ORDER BY published IS NULL, published DESC, first_seen
 """  # noqa: S608
 
 INSERT_PAGE: Final = """
 INSERT INTO page
-(key, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+(key, query, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE key = ?"
+_COPIED: Final = (
+    "key", "site", "url", "depth", "certain", "hints", "status", "first_seen", "last_seen", "published",
+    "changed", "signalled", "vain", "updates", "fetched_at", "etag", "last_modified", "body_hash", "length",
+    "next_due", "failures",
+)  # fmt: skip
+COPY_PAGE: Final = f"""
+INSERT INTO page (query, {", ".join(_COPIED)})
+SELECT ?1, {", ".join(_COPIED)} FROM page WHERE query = ?2 AND key = ?3 ON CONFLICT DO NOTHING
+"""  # noqa: S608
+PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE query = ? AND key = ?"
 PAGE_CHANGE_SIGNALLED: Final = """
-UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ? WHERE key = ?
+UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ?
+WHERE query = ? AND key = ?
 """
 PAGE_FETCHED: Final = """
 UPDATE page SET status = 'no_article', fetched_at = ?, next_due = ?, failures = 0
-WHERE key = ?
+WHERE query = ? AND key = ?
 """
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
 length = ?, updates = updates + ?, next_due = ?, failures = 0,
 vain = iif(signalled, 0, vain), signalled = 0
-WHERE key = ?
+WHERE query = ? AND key = ?
 """
 PAGE_UNCHANGED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = coalesce(?, etag),
 last_modified = coalesce(?, last_modified), next_due = ?, failures = 0,
-vain = vain + signalled, signalled = 0 WHERE key = ?
+vain = vain + signalled, signalled = 0 WHERE query = ? AND key = ?
 """
 PAGE_ENDED: Final = """
 UPDATE page SET status = ?, fetched_at = ?, next_due = ?, failures = ?,
-body_hash = ?, signalled = 0 WHERE key = ?
+body_hash = ?, signalled = 0 WHERE query = ? AND key = ?
 """
 INSERT_ALIAS: Final = "INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 
 INSERT_SOURCE: Final = """
-INSERT INTO source (site, role, key, url, depth, published, first_seen, next_due)
-VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
+INSERT INTO source (site, query, role, key, url, depth, published, first_seen, next_due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
 published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
 """
 SOURCE_READ: Final = """
-UPDATE source SET etag = ?, last_modified = ?, listed = ?, cut = ?, fetched_at = ?, rate = ?,
-next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
+UPDATE source SET etag = ?, last_modified = ?, listed = ?, fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 SOURCE_UNCHANGED: Final = """
 UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
-fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND role = ? AND key = ?
+fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 SOURCE_FAILED: Final = """
-UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND role = ? AND key = ?
+UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 
 SELECT_PARAMETERS: Final = "SELECT name, kept FROM parameter WHERE site = ?"
@@ -269,7 +282,7 @@ SELECT site, sum(size) FROM (SELECT site, {size} AS size FROM {table} LIMIT -1) 
 """  # noqa: S608
     for table, size in _SIZES.items()
 }
-_KEYS: Final = {"page": "key", "source": "site, role, key"}
+_KEYS: Final = {"page": "key, query", "source": "site, query, role, key"}
 # ?1: sites as JSON, ?2: size that each keeps
 DELETE_OLDEST: Final = {
     table: f"""
@@ -286,9 +299,17 @@ ALL_DUE: Final = (
     "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL",
     "UPDATE source SET next_due = ?",
 )
+SITE_DUE: Final = (
+    """
+UPDATE page SET next_due = ?1
+WHERE site = ?2 AND query = ?3 AND (next_due IS NOT NULL OR status = 'failed')
+""",
+    "UPDATE source SET next_due = ?1 WHERE site = ?2 AND query = ?3",
+)
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",
     "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
+    "DELETE FROM query WHERE used < ? AND id NOT IN (SELECT query FROM page)",
 )
 DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"
 
@@ -356,6 +377,7 @@ class History(Component):
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
         self._store = CrawlStore.for_crawler(crawler)
+        self._queries = Queries.for_crawler(crawler)
         self._leases = LeaseBook.for_crawler(crawler)
         self._sizes = SiteSizes.for_crawler(crawler)
         self._only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
