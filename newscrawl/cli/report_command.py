@@ -16,7 +16,7 @@ from newscrawl.cli.exit_codes import ALARM, DONE, UNREACHABLE
 from newscrawl.cli.shared_options import check_folder, with_settings
 from newscrawl.defaults import setting
 from newscrawl.reports.alarms import AlarmBook
-from newscrawl.reports.crawl_records import ReportError, as_time, read_crawls
+from newscrawl.reports.crawl_records import ReportError, as_time, last_query, read_crawls
 from newscrawl.reports.drift import ALL_SITES, find_alarms
 from newscrawl.reports.report_site import write_report
 from newscrawl.text import printable
@@ -55,16 +55,17 @@ def command(
 ) -> int:
     """Write a report of the last crawl in STATE, or in FEEDs, as a static site.
 
-    It compares the last day with the week before it, in the same inputs, and raises an alarm if a
-    site changed, broke or went silent: exit code 4, and 5 if no site was reached. A state file
-    remembers alarms: each is reported once, and once more when it is closed.
+    If that crawl found nothing new, the report is about the last one before it that did. It compares
+    the last day with the week before it, in the same inputs and for the same query, and raises an
+    alarm if a site changed, broke or went silent: exit code 4, and 5 if no site was reached. A state
+    file remembers alarms: each is reported once, and once more when it is closed.
     """
     try:
-        crawls = read_crawls(inputs)
+        crawls = last_query(read_crawls(inputs))
     except ReportError as error:
         raise click.ClickException(str(error)) from error
     ended = crawls[-1].ended
-    with AlarmBook(inputs) as book:
+    with AlarmBook(inputs, crawls[-1].query) as book:
         alarms = find_alarms(crawls, book.past)
         changes = book.update(alarms, ended)
         write_report(crawls, alarms, Path(output))

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _MAX_WAIT: Final = 30.0  # seconds for a commit of a crawl that is running
-_SELECT: Final = "SELECT site, measure, message, since, closed FROM alarm"
+_SELECT: Final = "SELECT site, measure, message, since, closed FROM alarm WHERE query = ?"
 _MARK_SENT: Final = """
 UPDATE alarm SET sent = max(?, coalesce(closed, since))
-WHERE (closed IS NULL AND sent IS NULL) OR sent < closed
+WHERE query = ? AND ((closed IS NULL AND sent IS NULL) OR sent < closed)
 """
 
 
@@ -32,10 +32,11 @@ class Changes(NamedTuple):
 class AlarmBook:
     """The table ``alarm`` of the first state file among *paths*; in memory if none can be written.
 
-    A site has one open alarm at a time, the most certain one, beside that of its listings.
+    Alarms are those of crawls for one *query*. A site has one open alarm at a time, the most certain one, beside that of its listings.
     """
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], query: int = 0) -> None:
+        self._query = query
         states = (path for path in paths if is_state(path) and os.access(path, os.W_OK))
         path = next(states, ":memory:")
         self._connection = sqlite3.connect(path, isolation_level=None, timeout=_MAX_WAIT)
@@ -54,7 +55,8 @@ class AlarmBook:
         return self._select("TRUE")
 
     def _select(self, condition: str) -> list[Alarm]:
-        rows = self._connection.execute(f"{_SELECT} WHERE {condition} ORDER BY id")
+        sql = f"{_SELECT} AND {condition} ORDER BY id"
+        rows = self._connection.execute(sql, (self._query,))
         return [
             Alarm(site, measure, message, since=since, closed=closed)
             for site, measure, message, since, closed in rows
@@ -70,7 +72,7 @@ class AlarmBook:
             worst.setdefault(alarm.key, alarm)
         opened = {alarm.key for alarm in self._select("closed IS NULL")}
         new = [
-            (alarm.site, alarm.measure, alarm.message, when)
+            (self._query, alarm.site, alarm.measure, alarm.message, when)
             for key, alarm in worst.items()
             if key not in opened
         ]
@@ -78,12 +80,13 @@ class AlarmBook:
         ended = set() if is_lost else opened - worst.keys()
         with transaction(self._connection):
             self._connection.executemany(
-                "INSERT INTO alarm (site, measure, message, since) VALUES (?, ?, ?, ?)", new
+                "INSERT INTO alarm (query, site, measure, message, since) VALUES (?, ?, ?, ?, ?)",
+                new,
             )
             self._connection.executemany(
-                "UPDATE alarm SET closed = ? WHERE site = ? AND (measure = 'rolled_over') = ? "
-                "AND closed IS NULL",
-                [(when, *key) for key in ended],
+                "UPDATE alarm SET closed = ? WHERE query = ? AND site = ? "
+                "AND (measure = 'rolled_over') = ? AND closed IS NULL",
+                [(when, self._query, *key) for key in ended],
             )
         return Changes(
             self._select("closed IS NULL AND sent IS NULL"), self._select("sent < closed")
@@ -91,4 +94,4 @@ class AlarmBook:
 
     def mark_sent(self, when: float) -> None:
         """Record that the changes were reported at *when*."""
-        self._connection.execute(_MARK_SENT, (when,))
+        self._connection.execute(_MARK_SENT, (when, self._query))

@@ -26,8 +26,18 @@ if TYPE_CHECKING:
 CRAWL_GAP = 3600.0
 """Seconds between two articles of a feed from which they belong to different crawls."""
 _COLUMNS = ("url", "title", "kind", "date", "fetched_at", "evidence", "body", "authors", "cluster")
-_KNOWN = frozenset({"dropped/known", "dropped/unchanged", "failed/duplicate"})
+# Pages that former crawls make unnecessary, and those that were not asked for.
+_KNOWN = frozenset(
+    {
+        "dropped/known", "dropped/unchanged", "failed/duplicate", "dropped/too_old",
+        "dropped/too_new", "dropped/language", "dropped/keyword",
+    }
+)  # fmt: skip
 _NO_RESULTS = frozenset({"discovered", "left_out", "not_due", "rendering", "skipped", "undated"})
+_SELECT_CRAWLS = """
+SELECT crawl.id, started, ended, reason, query, text FROM crawl
+LEFT JOIN query ON query.id = crawl.query
+"""
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -85,7 +95,16 @@ class CrawlRecord:
     ended: float
     #: reason why it ended, "" for a feed
     reason: str = ""
+    #: number of its query, 0 for a feed
+    query: int = 0
+    #: the settings of the query that are not the defaults: ``until``, ``keywords``, ...
+    asked: dict[str, Any] = field(default_factory=dict)
     sites: dict[str, SiteRecord] = field(default_factory=dict)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it found nothing new, and nothing failed."""
+        return not any(site.pages or site.failures for site in self.sites.values())
 
     def site(self, name: str) -> SiteRecord:
         """Return the record of a site, which is added if it is missing."""
@@ -106,6 +125,11 @@ def read_crawls(paths: Sequence[str]) -> list[CrawlRecord]:
     if not crawls:
         raise ReportError(f"{', '.join(paths)}: no crawl is recorded")
     return sorted(crawls, key=lambda crawl: crawl.ended)
+
+
+def last_query(crawls: Sequence[CrawlRecord]) -> list[CrawlRecord]:
+    """Return the crawls for the query of the last one."""
+    return [crawl for crawl in crawls if crawl.query == crawls[-1].query]
 
 
 def is_state(path: str) -> bool:
@@ -135,8 +159,8 @@ def _read_state(path: str) -> list[CrawlRecord]:
 
 def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
     crawls = {
-        number: CrawlRecord(*values)
-        for number, *values in connection.execute("SELECT id, started, ended, reason FROM crawl")
+        number: CrawlRecord(started, ended, reason, query, json.loads(text or "{}"))
+        for number, started, ended, reason, query, text in connection.execute(_SELECT_CRAWLS)
     }
     for crawl, site, counts in connection.execute("SELECT * FROM crawl_site"):
         crawls[crawl].site(site).counts = Counter(json.loads(counts))

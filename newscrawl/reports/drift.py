@@ -116,8 +116,12 @@ class Alarm:
 def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[Alarm] = ()) -> list[Alarm]:
     """Return the alarms after the last of *crawls*, sorted by site.
 
-    For a site with an open one among the *past* alarms, those that keep it open.
+    The crawls are those for one query. For a site with an open one among the *past* alarms, those that
+    keep it open. A period with an end raises none: what a site does today does not change it.
     """
+    asked = crawls[-1].asked
+    if "until" in asked:
+        return []
     sites = list(crawls[-1].sites)
     since = {alarm.key: alarm.since for alarm in past if alarm.closed is None}
     if network := _network(crawls):
@@ -129,7 +133,8 @@ def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[Alarm] = ()) -> li
     tested, retested = [], []
     for site in sites:
         records = [(crawl.ended, crawl.sites[site]) for crawl in crawls if site in crawl.sites]
-        history = _SiteHistory(site, records, [alarm for alarm in changes if alarm.site == site])
+        past_alarms = [alarm for alarm in changes if alarm.site == site]
+        history = _SiteHistory(site, records, past_alarms, is_topic="keywords" in asked)
         alarms += history.rolled_over()
         if known := history.certain_alarm():
             alarms.append(known)
@@ -206,11 +211,20 @@ def _lost_reason(results: set[str]) -> str:
 
 
 class _SiteHistory:
-    """The crawls of a site, *records* by time of their end, and its *past* alarms."""
+    """The crawls of a site, *records* by time of their end, and its *past* alarms.
+
+    *is_topic*: of its stories only those about a topic, which may be silent.
+    """
 
     def __init__(
-        self, site: str, records: Sequence[tuple[float, SiteRecord]], past: Sequence[Alarm]
+        self,
+        site: str,
+        records: Sequence[tuple[float, SiteRecord]],
+        past: Sequence[Alarm],
+        *,
+        is_topic: bool = False,
     ) -> None:
+        self._is_topic = is_topic
         self._site = site
         self._records = records
         self._past = past
@@ -261,7 +275,7 @@ class _SiteHistory:
             old = [record for ended, record in self._records[:place] if not self._is_past(ended)]
             yield from _record_tests(self._site, new, old)
         silence = _silence(self._site, [record for _, record in self._records], end)
-        if silence is not None:
+        if silence is not None and not self._is_topic:
             yield silence
 
     def _is_past(self, when: float) -> bool:

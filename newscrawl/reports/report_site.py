@@ -32,7 +32,9 @@ _OUTCOMES = ("dropped", "failed", "skipped", "rendering")
 
 
 def write_report(crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm], folder: Path) -> None:
-    """Write the report of the last of *crawls* to *folder*, which is created."""
+    """Write the report of the last of *crawls* with a result to *folder*, which is created."""
+    while len(crawls) > 1 and crawls[-1].is_idle:
+        crawls = crawls[:-1]
     crawls = crawls[-MAX_CRAWLS:]
     last = crawls[-1]
     (folder / "sites").mkdir(parents=True, exist_ok=True)

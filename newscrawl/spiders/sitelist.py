@@ -38,6 +38,7 @@ from newscrawl.crawl.page_download import (
 from newscrawl.crawl.page_rendering import PageRenderer
 from newscrawl.crawl.reporting.logs import shorten_start_errors
 from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
+from newscrawl.crawl.reporting.result import QUERY_STAT
 from newscrawl.crawl.web_archive import WebArchive
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import is_binary
@@ -135,6 +136,8 @@ class SitelistSpider(Spider):
         self.exclude = setting(settings, "NEWSCRAWL_EXCLUDE")
         self.crawl_state = CrawlState.for_crawler(self.crawler)
         self.queries = Queries.for_crawler(self.crawler)
+        if self.query and (asked := str(self.query)):
+            self.crawler.stats.set_value(QUERY_STAT, asked)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
         for signal in (signals.item_dropped, signals.item_error):

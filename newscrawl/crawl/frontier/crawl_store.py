@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import TypeVar, TypeVarTuple
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
 
     Ts = TypeVarTuple("Ts")
@@ -258,6 +259,11 @@ def state_path(crawler: Crawler) -> Path | None:
         path = Path(".scrapy", name).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def query_number(spider: Spider | None) -> int:
+    """Return the number of the query of *spider*, if it crawls sites for one; otherwise 0."""
+    return getattr(getattr(spider, "query", None), "id", 0)
 
 
 class _Shutdown:

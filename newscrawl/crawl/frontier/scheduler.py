@@ -16,7 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
+from newscrawl.crawl.frontier.crawl_store import CrawlStoreError, query_number
 from newscrawl.crawl.frontier.lease_middleware import START, LeaseErrback, LeaseMiddleware
 from newscrawl.crawl.frontier.leases import (
     DELETE_DELIVERED,
@@ -117,7 +117,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
 
     async def _open(self) -> None:
         runs = await self._store.read("SELECT started, query FROM run WHERE ended IS NULL")
-        query = getattr(getattr(self._spider, "query", None), "id", 0)
+        query = query_number(self._spider)
         if runs and runs[0][1] != query:
             message = "The unfinished crawl of %s was asked for something else: its state stays"
             logger.info(message, runs[0][0])

@@ -86,6 +86,15 @@ class Query:
         is_printed = any(feed.startswith("stdout:") for feed in feeds)
         return cls(_number(text), _number(text if is_printed else output), text)
 
+    def __str__(self) -> str:
+        """Return what differs from the defaults: ``since 2026-10-01, keywords library, ferry``."""
+        asked = json.loads(self.text)
+        del asked["output"]
+        return "; ".join(
+            f"{name.replace('_', ' ')} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in asked.items()
+        )
+
 
 def _text(value: Any) -> str:
     """Return *value* as JSON, dates as text."""

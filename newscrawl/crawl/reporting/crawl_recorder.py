@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from newscrawl import clock
 from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import site_key_or
-from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
+from newscrawl.crawl.frontier.crawl_store import CrawlStore, query_number, state_tables
 from newscrawl.crawl.reporting.outcomes import dropped_pages, site_counts
 from newscrawl.defaults import setting
 from newscrawl.items import Article
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS crawl (
-    id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL
+    id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL,
+    query INTEGER NOT NULL
 );
 CREATE TABLE IF NOT EXISTS crawl_site (
     crawl INTEGER NOT NULL,
@@ -53,6 +54,7 @@ CREATE TABLE IF NOT EXISTS crawl_dropped (
 CREATE INDEX IF NOT EXISTS crawl_dropped_crawl ON crawl_dropped (crawl);
 CREATE TABLE IF NOT EXISTS alarm (
     id INTEGER PRIMARY KEY,
+    query INTEGER NOT NULL,
     site TEXT NOT NULL,
     measure TEXT NOT NULL,
     message TEXT NOT NULL,
@@ -61,8 +63,9 @@ CREATE TABLE IF NOT EXISTS alarm (
     sent REAL
 );
 """)
-"""Times are seconds since 1970. Alarms are those of ``newscrawl report``; *sent*: the last time that
-it has reported one."""
+"""Times are seconds since 1970. *query*: what the crawl was asked for
+(:mod:`newscrawl.crawl.history.queries`), 0 of other spiders. Alarms are those of ``newscrawl
+report``; *sent*: the last time that it has reported one."""
 
 RECORD_SECONDS: Final = 9 * 86400.0
 """Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
@@ -86,7 +89,7 @@ DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM craw
 """
 # The crawl inserted in the same transaction.
 _LAST: Final = "(SELECT max(id) FROM crawl)"
-_INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason) VALUES (?, ?, ?)"
+_INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason, query) VALUES (?, ?, ?, ?)"
 _INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?)"  # noqa: S608
 _INSERT_ARTICLE: Final = f"""
 INSERT INTO crawl_article VALUES ({_LAST}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -163,7 +166,8 @@ class CrawlRecorder(Component):
         articles = [(site, *article) for site, found in self._articles.items() for article in found]
         ended = clock.now().timestamp()
         store = CrawlStore.for_crawler(self._crawler)
-        store.write(_INSERT_CRAWL, [(self._started, ended, reason)])
+        query = query_number(self._crawler.spider)
+        store.write(_INSERT_CRAWL, [(self._started, ended, reason, query)])
         for site in sorted({*counts, *self._articles}):
             found = counts.get(site, Counter[str]())
             is_idle = all(name.startswith("not_due/") for name in found)

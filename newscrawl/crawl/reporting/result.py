@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Result = Literal["articles", "nothing_new", "not_due", "no_article", "unreachable"]
 
+QUERY_STAT = "newscrawl/query"
+"""Stat with the query of the crawl in words."""
 MAX_NAMED = 5
 """Sites that the closing line names."""
 _HISTORY = ("known", "unchanged", "not_due", "not_modified", "dropped/known", "dropped/unchanged")
@@ -67,6 +69,9 @@ class CrawlResult:
     history: dict[str, int]
     #: time when the next source is due
     next_due: str | None
+    #: what was asked for, in words; "" if no setting restricts it
+    query: str
+    articles: int
 
     @classmethod
     def of(cls, stats: Mapping[str, Any]) -> CrawlResult:
@@ -96,6 +101,8 @@ class CrawlResult:
             },
             {name: number for name, number in history.items() if number},
             stats.get("newscrawl/state/next_due"),
+            stats.get(QUERY_STAT, ""),
+            total["article"],
         )
 
     def lines(self) -> Iterator[str]:
@@ -110,15 +117,19 @@ class CrawlResult:
             )
         for site, pages in list(self.no_stories.items())[:MAX_NAMED]:
             yield f"{site}: {pages}"
+        asked = f"Asked for: {self.query}. " if self.query else ""
         due = self.next_due
         if self.kind == "not_due":
-            yield f"Nothing is due before {due}; newscrawl crawl --force does not wait"
+            yield f"{asked}Nothing is due before {due}; newscrawl crawl --force does not wait"
         elif self.kind == "no_article":
-            yield "No article was found"
+            yield f"{asked}No article was found"
         elif self.history and len(self.failed) < self.sites:
-            new = "Nothing new. " if self.kind == "nothing_new" else ""
+            found = f"Found: {self.articles} articles. " if self.articles else "Nothing new. "
             listed = ", ".join(f"{name}: {number}" for name, number in self.history.items())
-            yield f"{new}From former crawls: {listed}" + (f"; next source due {due}" if due else "")
+            following = f"; next source due {due}" if due else ""
+            yield f"{asked}{found}From former crawls: {listed}{following}"
+        elif asked and self.articles:
+            yield f"{asked}Found: {self.articles} articles"
 
 
 def _kind(

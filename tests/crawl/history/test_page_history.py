@@ -47,7 +47,7 @@ async def test_listed_page_is_due_until_it_is_fetched(crawl: Opening, fake_clock
         assert await due_pages(state) == ["new", "old", "undated"]
         assert await due_pages(state, limit=1) == ["new"]
         assert await listed_as_due(state, new) == ["new"]
-    async with crawl(NEWSCRAWL_MAX_AGE=1) as state:
+        state._max_age = 24 * 3600.0
         assert await due_pages(state) == ["new", "undated"]
 
 

@@ -75,9 +75,7 @@ def fetched(site: SitePlan) -> list[str]:
     return [wanted.url.removeprefix(HOME) for wanted in closed(site)]
 
 
-async def poll(
-    state: CrawlState, site: SitePlan, *, new: int = 0, cut: int = 0, **headers: str
-) -> list[str]:
+async def poll(state: CrawlState, site: SitePlan, *, new: int = 0, **headers: str) -> list[str]:
     """Record a listing with *new* pages for all targets of *site*; return their paths."""
     found = []
     while targets := list(site.next_targets()):
@@ -87,7 +85,7 @@ async def poll(
             entries = ClassifiedEntries(
                 [entry(f"{wanted.role}/{n}/{at}") for n in range(new)], known=["old"]
             )
-            state.record_listing(site, wanted, response(wanted.url, **headers), entries, cut=cut)
+            state.record_listing(site, wanted, response(wanted.url, **headers), entries)
             found.append(wanted.url.removeprefix(HOME))
     return found
 
@@ -243,21 +241,6 @@ async def test_all_due(crawl: Opening, fake_clock: FakeClock):
         await poll(state, await restored_frontier(state))
     async with crawl(NEWSCRAWL_ALL_DUE=True) as state:
         assert {"robots.txt", ""} <= set(await poll(state, await restored_frontier(state)))
-
-
-@in_loop
-async def test_reads_a_truncated_listing_again_with_a_higher_limit(
-    crawl: Opening, fake_clock: FakeClock
-):
-    async with crawl() as state:
-        site = await restored_frontier(state, limit=20)
-        site.add_sitemap(f"{HOME}map.xml")
-        await poll(state, site, cut=20, ETag='"1"')
-    async with crawl() as state:
-        assert fetched(await restored_frontier(state, limit=20)) == []
-        site = await restored_frontier(state, limit=40)
-        found = {wanted.url: wanted for wanted in closed(site)}
-        assert conditional_headers(found[HOME].history) == {}
 
 
 def test_sitemap_changed_according_to_its_index_is_due():
