@@ -14,7 +14,6 @@ import urllib.request
 from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +59,20 @@ def crawl_hours(
 
     *days_ahead*: error of the crawler's clock, by hour.
     """
+    steps = [(hour, {}) for hour in hours]
+    return crawl_steps(folder, server, steps, days_ahead, **settings)
+
+
+def crawl_steps(
+    folder: Path,
+    server: NewsServer,
+    steps: Iterable[tuple[int, Mapping[str, object]]],
+    days_ahead: Mapping[int, float] | None = None,
+    **settings: object,
+) -> tuple[list[HourlyCrawl], str]:
+    """Crawl the sites of *server* at each hour of *steps* with its settings; as :func:`crawl_hours`."""
     job = {
-        "hours": list(hours),
+        "steps": list(steps),
         "days_ahead": days_ahead or {},
         "sites": [room.url for room in server.rooms.values()],
         "result": str(folder / "crawls.json"),
@@ -98,15 +109,15 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     configure_logging(settings)
     runner = AsyncCrawlerRunner(settings)
     crawls = []
-    for hour, arguments in product(job["hours"], job.get("arguments", [{}])):
+    for hour, asked in job["steps"]:
         set_hour(hour, job["days_ahead"].get(str(hour), 0))
         crawler = runner.create_crawler("sitelist")
         items: list[dict[str, Any]] = []
         crawler.signals.connect(
             lambda item, into=items: into.append(item.to_dict()), signals.item_scraped, weak=False
         )
-        crawler.settings.set("NEWSCRAWL_SITES", job["sites"], "cmdline")
-        await runner.crawl(crawler, **arguments)
+        crawler.settings.setdict({"NEWSCRAWL_SITES": job["sites"], **asked}, "cmdline")
+        await runner.crawl(crawler)
         stats = json.loads(json.dumps(crawler.stats.get_stats(), default=str))
         crawls.append({"hour": hour, "items": items, "stats": stats})
     return crawls

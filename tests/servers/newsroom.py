@@ -71,6 +71,7 @@ class Story:
         html = pages.dress(
             pages.title(self.number), self.text(self.version(hour)), meta_charset="utf-8"
         )
+        html = html.replace(pages.PUBLISHED.isoformat(), instant(self.published).isoformat())
         return html.replace("</footer>", f" <span>Stand: Stunde {hour}</span></footer>").encode()
 
 

@@ -1,0 +1,137 @@
+"""Crawls for different queries in one state: each gives what it gives in a new one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.scheduled_crawls import crawl_hours, crawl_steps
+from tests.servers.newsroom import Newsroom, NewsServer, Story, instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tests.helpers.scheduled_crawls import HourlyCrawl
+
+pytestmark = pytest.mark.slow
+
+NOW = 12
+"""Hour of the crawls, up to which each site publishes a story an hour."""
+
+
+def since(hour: int) -> str:
+    return instant(hour).isoformat()
+
+
+QUERIES: dict[str, Mapping[str, object]] = {
+    "all": {},
+    "morning": {"NEWSCRAWL_SINCE": since(1), "NEWSCRAWL_UNTIL": since(4)},
+    "noon": {"NEWSCRAWL_SINCE": since(5), "NEWSCRAWL_UNTIL": since(8)},
+    "longer": {"NEWSCRAWL_SINCE": since(1), "NEWSCRAWL_UNTIL": since(8)},
+    "since": {"NEWSCRAWL_SINCE": since(9)},
+    "age": {"NEWSCRAWL_SINCE": "5h"},
+    "bridge": {"NEWSCRAWL_KEYWORDS": ["Brücke"]},
+    "library": {"NEWSCRAWL_KEYWORDS": ["Bücherei"]},
+    "section": {"NEWSCRAWL_INCLUDE": [r"story-\d*[05]-of"]},
+    "without": {"NEWSCRAWL_EXCLUDE": [r"story-\d*[05]-of"]},
+    "newest": {"NEWSCRAWL_SITE_LIMIT": 3},
+    "raw": {"NEWSCRAWL_WARC": "raw"},
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[NewsServer]:
+    stories = [tuple(Story(20 * site + hour, hour) for hour in range(NOW + 1)) for site in range(3)]
+    rooms = [
+        Newsroom("bote.example", "news", stories[0], etags=True),
+        Newsroom("kurier.example", "rss", stories[1], dates=True),
+        Newsroom("anzeiger.example", "section", stories[2]),
+    ]
+    with NewsServer(rooms) as running:
+        yield running
+
+
+def in_folder(folder: Any, query: Mapping[str, object], output: str) -> dict[str, object]:
+    """Return *query* with its files in *folder*."""
+    feed = {str(folder / f"{output}.jsonl"): {"format": "jsonlines"}}
+    raw = {"NEWSCRAWL_WARC": str(folder / "raw")} if "NEWSCRAWL_WARC" in query else {}
+    return {**query, **raw, "FEEDS": feed}
+
+
+def urls(crawl: HourlyCrawl) -> list[str]:
+    return sorted(item["url"] for item in crawl.items)
+
+
+@pytest.fixture(scope="module")
+def answers(
+    server: NewsServer, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[list[str], int]]:
+    """The articles that each query gives in a new state, and the number of its requests."""
+    found = {}
+    steps = []
+    for name, query in QUERIES.items():
+        folder = tmp_path_factory.mktemp(name)
+        state = {"NEWSCRAWL_STATE": str(folder / "state.sqlite")}
+        steps.append((NOW, {**in_folder(folder, query, name), **state}))
+    crawls, _ = crawl_steps(tmp_path_factory.mktemp("fresh"), server, steps)
+    for name, crawl in zip(QUERIES, crawls, strict=True):
+        found[name] = urls(crawl), crawl.stats["downloader/request_count"]
+    return found
+
+
+def test_new_states_answer_differently(answers: dict[str, tuple[list[str], int]]):
+    assert len({tuple(found) for found, _ in answers.values()}) == len(QUERIES) - 1, "raw is all"
+    assert all(found for found, _ in answers.values())
+
+
+@settings(max_examples=2, phases=[Phase.generate])  # shrinking an order takes minutes
+@given(order=st.permutations(list(QUERIES)))
+def test_each_query_is_answered_in_a_used_state(
+    server: NewsServer,
+    answers: dict[str, tuple[list[str], int]],
+    tmp_path_factory: pytest.TempPathFactory,
+    order: list[str],
+):
+    folder = tmp_path_factory.mktemp("used")
+    steps = [(NOW, in_folder(folder, QUERIES[name], name)) for name in order]
+    # An hour later, without new stories, the outputs have all answers.
+    later = [(NOW + 1, query) for _, query in steps]
+    crawls, _ = crawl_steps(folder, server, [*steps, *later])
+    for name, crawl in zip(order, crawls, strict=False):
+        found, requests = answers[name]
+        assert urls(crawl) == found, name
+        assert crawl.stats["downloader/request_count"] <= requests, name
+    again = dict(zip(order, crawls[len(order) :], strict=True))
+    assert urls(again.pop("newest")), "those that the limit left out"
+    assert {name: found for name, crawl in again.items() if (found := urls(crawl))} == {}
+
+
+def test_an_output_has_each_article_once(server: NewsServer, tmp_path: Any):
+    steps = [(NOW, in_folder(tmp_path, query, "articles")) for query in QUERIES.values()]
+    # Raw pages are another output.
+    crawls, _ = crawl_steps(
+        tmp_path, server, [step for step in steps if "NEWSCRAWL_WARC" not in step[1]]
+    )
+    found = [url for crawl in crawls for url in urls(crawl)]
+    assert len(found) == len(set(found)) == 3 * (NOW + 1)
+
+
+def test_another_query_between_two_scheduled_crawls_changes_nothing(
+    server: NewsServer, tmp_path_factory: pytest.TempPathFactory
+):
+    hours = range(0, NOW, 2)
+    alone, _ = crawl_hours(tmp_path_factory.mktemp("alone"), server, hours)
+    folder = tmp_path_factory.mktemp("both")
+    topic = in_folder(folder, QUERIES["bridge"], "topic")
+    both, _ = crawl_steps(
+        folder, server, [step for hour in hours for step in ((hour, {}), (hour, topic))]
+    )
+    for before, crawl in zip(alone, both[::2], strict=True):
+        assert urls(crawl) == urls(before)
+        assert [item["flags"] for item in crawl.items] == [item["flags"] for item in before.items]
+    topics = [url for crawl in both[1::2] for url in urls(crawl)]
+    assert topics
+    assert len(topics) == len(set(topics))
