@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
@@ -80,6 +81,7 @@ REPLACEMENTS = {
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 STATE = "newscrawl/%(name)s.sqlite"
+JOBDIR_STATE = "newscrawl.sqlite"
 SPIDERS = "newscrawl.spiders"
 FEED_STORAGES = {
     **dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage"),
@@ -176,6 +178,10 @@ class Addon:
             _set_default(settings, "NEWSCRAWL_FRONTIER_ENABLED", value=True)
             if setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
                 _set_default(settings, "NEWSCRAWL_STATE", value=STATE)
+            elif settings["JOBDIR"]:
+                # What the spider has fetched; its requests are planned again.
+                folder = str(Path(settings["JOBDIR"]).absolute()).replace("%", "%%")
+                _set_default(settings, "NEWSCRAWL_STATE", value=f"{folder}/{JOBDIR_STATE}")
         if not setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
             return
         settings.set("SCHEDULER", SCHEDULER, "addon")

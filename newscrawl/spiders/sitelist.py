@@ -82,6 +82,14 @@ _PRIORITY: dict[Role, int] = {
 }
 
 
+class PlannedRequest(Request):
+    """Request for a target of a plan, which the next crawl makes again: in memory only."""
+
+    def to_dict(self, **_: Any) -> dict[str, Any]:
+        """Raise ``ValueError``, so that the disk queues of ``JOBDIR`` do not store the request."""
+        raise ValueError("planned requests are kept in memory")
+
+
 class SitelistSpider(Spider):
     """Finds the newest articles of each site and yields a :class:`PageItem` for each.
 
@@ -202,7 +210,7 @@ class SitelistSpider(Spider):
                 meta["dont_retry"] = True
             if target.role != "article":
                 meta[SHEETS] = False  # no style sheets
-            yield Request(
+            yield PlannedRequest(
                 url,
                 callback=self.parse,
                 errback=self.errback,
