@@ -20,6 +20,7 @@ from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
 from newscrawl.crawl.reporting.logs import LogText, shorten_start_errors
 from newscrawl.crawl.reporting.progress import Progress
+from newscrawl.crawl.reporting.result import UnreachableExit
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,
@@ -171,8 +172,9 @@ class Addon:
             _omit_empty_feeds(settings)
 
     def _enable_frontier(self, settings: BaseSettings) -> None:
-        """Enable the scheduler if the project does, and with a state file for our own spiders."""
+        """Enable the scheduler if the project does, and what belongs to our own spiders."""
         if self._own_spider:
+            _add(settings, "EXTENSIONS", UnreachableExit, 900)  # after all that use the spider
             # Scrapy would parse the source of a callback again and again.
             settings.set("WARN_ON_GENERATOR_RETURN_VALUE", False, "addon")  # noqa: FBT003
             _set_default(settings, "NEWSCRAWL_FRONTIER_ENABLED", value=True)
