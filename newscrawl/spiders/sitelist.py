@@ -43,6 +43,7 @@ from newscrawl.document.encoding import is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
 from newscrawl.items import KEPT, Article, PageItem, instant, parse_iso
 from newscrawl.middlewares import PolitenessMiddleware
+from newscrawl.middlewares.opt_out import NOT_EMITTED
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.workers.child import WorkerError
@@ -563,6 +564,7 @@ class SitelistSpider(Spider):
     ) -> PageItem | None:
         history = await self.crawl_state.pages.add_page(plan.site.key, target)
         is_wanted = self._patterns_of(plan).accept(target.url) and self.remaining.number > 0
+        is_wanted &= NOT_EMITTED not in response.meta
         if history is None or not is_wanted or not plan.mark_article(target.key):
             return None
         self.site_stats.count(plan.site.key, "discovered_count")
