@@ -9,8 +9,10 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY . /source
 ARG EXTRAS=language,parquet,warc
+# `make constraints` pins the versions.
 RUN python -m venv /opt/newscrawl \
-    && /opt/newscrawl/bin/pip install --no-cache-dir "/source[${EXTRAS}]" \
+    && /opt/newscrawl/bin/pip install --no-cache-dir --constraint /source/deploy/constraints.txt \
+        "/source[${EXTRAS}]" \
     && /opt/newscrawl/bin/python -c "import newscrawl.document.document as d; assert d.COMPILED"
 
 FROM python:${PYTHON}-slim

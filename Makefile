@@ -11,7 +11,7 @@ PARALLEL := --numprocesses logical --dist loadfile
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
+.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram constraints bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -56,6 +56,10 @@ docs: $(VENV)/installed
 # The diagram of the layers, from the imports.
 diagram: $(VENV)/installed
 	$(BIN)/python -m tools.draw_layers
+
+# The versions that the container installs, the newest ones: deploy/constraints.txt.
+constraints: $(VENV)/installed
+	$(BIN)/python -m tools.constraints
 
 # CPU time of extraction in parses by lxml, then instructions by stage: `make bench ARGS='--out docs/results/stages.md'`.
 bench: $(VENV)/installed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
@@ -19,6 +20,7 @@ from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
 from newscrawl.crawl.reporting.logs import LogText, shorten_start_errors
 from newscrawl.crawl.reporting.progress import Progress
+from newscrawl.crawl.reporting.result import UnreachableExit
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,
@@ -80,6 +82,7 @@ REPLACEMENTS = {
 LEASES_PRIORITY = 1
 SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
 STATE = "newscrawl/%(name)s.sqlite"
+JOBDIR_STATE = "newscrawl.sqlite"
 SPIDERS = "newscrawl.spiders"
 FEED_STORAGES = {
     **dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage"),
@@ -169,13 +172,18 @@ class Addon:
             _omit_empty_feeds(settings)
 
     def _enable_frontier(self, settings: BaseSettings) -> None:
-        """Enable the scheduler if the project does, and with a state file for our own spiders."""
+        """Enable the scheduler if the project does, and what belongs to our own spiders."""
         if self._own_spider:
+            _add(settings, "EXTENSIONS", UnreachableExit, 900)  # after all that use the spider
             # Scrapy would parse the source of a callback again and again.
             settings.set("WARN_ON_GENERATOR_RETURN_VALUE", False, "addon")  # noqa: FBT003
             _set_default(settings, "NEWSCRAWL_FRONTIER_ENABLED", value=True)
             if setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
                 _set_default(settings, "NEWSCRAWL_STATE", value=STATE)
+            elif settings["JOBDIR"]:
+                # What the spider has fetched; its requests are planned again.
+                folder = str(Path(settings["JOBDIR"]).absolute()).replace("%", "%%")
+                _set_default(settings, "NEWSCRAWL_STATE", value=f"{folder}/{JOBDIR_STATE}")
         if not setting(settings, "NEWSCRAWL_FRONTIER_ENABLED"):
             return
         settings.set("SCHEDULER", SCHEDULER, "addon")

@@ -122,6 +122,8 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_PROXIES": [],
     # Maximum Retry-After in seconds; a domain that asks for more is skipped for that time.
     "NEWSCRAWL_RETRY_AFTER": 300.0,
+    # Directives for robots with which articles are left out: "noarchive", "noindex", "nosnippet".
+    "NEWSCRAWL_ROBOTS_DIRECTIVES": [],
     # False disables the checks of URL schemes, addresses, header counts and chunks.
     "NEWSCRAWL_SAFETY_ENABLED": True,
     # Leave out sites and pages that opt out of text and data mining: tdmrep.json, ai.txt, noai.

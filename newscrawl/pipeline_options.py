@@ -201,9 +201,12 @@ def validate_settings(settings: BaseSettings) -> list[str]:
     # They import Scrapy, which extraction does without.
     from newscrawl.crawl.reporting.logs import mask_secrets  # noqa: PLC0415
     from newscrawl.exporters.feed_files import is_replaced  # noqa: PLC0415
+    from newscrawl.middlewares.opt_out import ROBOTS_DIRECTIVES  # noqa: PLC0415
 
     warnings = check_settings(settings)
     PipelineOptions.read(settings)
+    directives = setting(settings, "NEWSCRAWL_ROBOTS_DIRECTIVES")
+    _check("NEWSCRAWL_ROBOTS_DIRECTIVES", directives, ROBOTS_DIRECTIVES)
     neardup_options(settings)
     moment_setting(settings, "NEWSCRAWL_ARCHIVED_BEFORE")
     replaced = (

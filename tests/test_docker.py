@@ -80,6 +80,9 @@ def test_image_has_the_files_that_it_is_built_from(
     copied = [argument.split()[0] for _, argument in stages[1] if argument.startswith("deploy/")]
     assert copied == ["deploy/docker_entrypoint.py"]
     assert set(copied) <= kept
+    (command,) = (argument for _, argument in stages[0] if " install --no-cache-dir" in argument)
+    (constraints,) = re.findall(r"--constraint /source/(\S+)", command)
+    assert constraints in kept
     assert os.access(repository / copied[0], os.X_OK)
 
 

@@ -22,6 +22,9 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from newscrawl.samples import SampleSites, expected_pages
 from newscrawl.samples.server import write_sites_file
@@ -380,6 +383,37 @@ def test_extra_all_has_the_extras_of_users(metadata: dict[str, Any]):
     included = requirement.removeprefix("newscrawl[").removesuffix("]").split(",")
     assert set(included) == extras.keys() - _NOT_IN_ALL
     assert included == sorted(included)
+
+
+def pinned(path: Path) -> dict[str, str]:
+    """Return the version of each package of a constraints file."""
+    lines = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    pins = dict(line.split("==") for line in lines)
+    return {canonicalize_name(name): version for name, version in pins.items()}
+
+
+def user_requirements(metadata: dict[str, Any]) -> list[Requirement]:
+    """Return the dependencies with those of the extra `all`."""
+    project = metadata["project"]
+    extras = project["optional-dependencies"]
+    texts = chain(project["dependencies"], *(extras[name] for name in extras.keys() - _NOT_IN_ALL))
+    return [found for found in map(Requirement, texts) if found.name != "newscrawl"]
+
+
+def test_container_pins_all_dependencies(repository: Path, metadata: dict[str, Any]):
+    """After a change of the dependencies: `make constraints`."""
+    pins = pinned(repository / "deploy" / "constraints.txt")
+    for required in user_requirements(metadata):
+        assert required.specifier.contains(pins[canonicalize_name(required.name)]), required
+
+
+def test_lowest_versions_are_the_lower_bounds(repository: Path, metadata: dict[str, Any]):
+    """`make test-lowest` tests what pyproject.toml allows; a bound may be the first of its series."""
+    pins = pinned(repository / "tests" / "lowest.txt")
+    for required in user_requirements(metadata):
+        (bound,) = (part.version for part in required.specifier if part.operator == ">=")
+        version = pins[canonicalize_name(required.name)]
+        assert SpecifierSet(f"=={bound}.*").contains(version), required
 
 
 @pytest.mark.slow

@@ -172,9 +172,10 @@ def _exit_code(crawler: Crawler, settings: Settings, stored: Counter[str], files
     stats = crawler.stats.get_stats()
     reason = stats.get("finish_reason", "")
     ended = reason == "finished" or reason.startswith("closespider_")
-    if not ended or crawler.spider is None:  # as in Scrapy's commands
-        return FAILED
     result = CrawlResult.of(stats)
+    is_failed = crawler.spider is None and result.kind != "unreachable"  # as in Scrapy's commands
+    if not ended or is_failed:
+        return FAILED
     if INVALID_COUNT in stats and not result.sites:
         return FAILED  # a list without a URL; its lines are logged
     written = stats.get("item_scraped_count", 0)

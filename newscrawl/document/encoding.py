@@ -183,7 +183,9 @@ def _decode_legacy(data: bytes, charset: str | None) -> Decoded:
 def _detected(data: bytes) -> str | None:
     from charset_normalizer import from_bytes  # noqa: PLC0415  # slow to import, seldom needed
 
-    best = from_bytes(data[:_MAX_DETECTION_BYTES], cp_isolation=sorted(WHATWG_CODECS)).best()
+    # UTF-16 has been recognised by its bytes; old versions find it in short texts.
+    codecs_tried = sorted(WHATWG_CODECS - {"utf-16-be", "utf-16-le"})
+    best = from_bytes(data[:_MAX_DETECTION_BYTES], cp_isolation=codecs_tried).best()
     return best.encoding if best else None
 
 

@@ -1,7 +1,9 @@
-"""Downloader middleware that leaves out sites and pages that opt out of text and data mining.
+"""Downloader middleware that leaves out sites and pages that opt out.
 
-Files of a site, headers and meta elements of a page:
+Of text and data mining, by files of a site, headers and meta elements of a page:
 https://www.w3.org/community/reports/tdmrep/CG-FINAL-tdmrep-20240202/
+Of search engines and their archives, by directives for robots:
+https://developers.google.com/search/docs/crawling-indexing/robots-meta-tag
 """
 
 from __future__ import annotations
@@ -42,27 +44,51 @@ META: Final = "newscrawl_opt_out"
 FILES: Final[Mapping[str, str]] = {"tdmrep": "/.well-known/tdmrep.json", "ai_txt": "/ai.txt"}
 """Files with the opt-outs of a site, by their names in the stats."""
 
+NOT_EMITTED: Final = "newscrawl_not_emitted"
+"""Meta key of a section page that must not be emitted as an article."""
+
+# max-image-preview:none is no directive of the page.
+ROBOTS_DIRECTIVES: Final = {
+    "noarchive": rb"noarchive",
+    "noindex": rb"noindex|(?<!preview:)(?<!preview: )none",
+    "nosnippet": rb"nosnippet",
+}
+"""Values of ``NEWSCRAWL_ROBOTS_DIRECTIVES``, with the patterns that imply them."""
+
 MAX_FILE_SIZE: Final = 64 * 1024
 _MAX_HEAD: Final = 64 * 1024
 _META: Final = re.compile(rb"<meta\b[^>]{0,1000}>", re.IGNORECASE)
 _RESERVATION: Final = re.compile(rb"\bname\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
 _RESERVED: Final = re.compile(rb"\bcontent\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
 _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
-_NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
+
+
+def _word(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![\w-])(?:" + pattern + rb")(?![\w-])", re.IGNORECASE)
+
+
+_NOAI: Final = _word(rb"noai")
 
 
 class OptOutMiddleware(Component):
-    """Refuses requests and drops responses that are opted out (``NEWSCRAWL_TDM_OPT_OUT_OBEY``).
+    """Refuses requests and drops responses that are opted out.
 
-    Sites opt out by ``/.well-known/tdmrep.json`` or ``/ai.txt``, fetched once per host; pages by
-    the headers ``TDM-Reservation: 1`` and ``X-Robots-Tag: noai``, or the same in ``meta``.
+    With ``NEWSCRAWL_TDM_OPT_OUT_OBEY``, sites opt out by ``/.well-known/tdmrep.json`` or
+    ``/ai.txt``, fetched once per host; pages by the headers ``TDM-Reservation: 1`` and
+    ``X-Robots-Tag: noai``, or the same in ``meta``. Articles also opt out by the
+    ``NEWSCRAWL_ROBOTS_DIRECTIVES``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not setting(crawler.settings, "NEWSCRAWL_TDM_OPT_OUT_OBEY"):
+        settings = crawler.settings
+        self._obeys_tdm = setting(settings, "NEWSCRAWL_TDM_OPT_OUT_OBEY")
+        self._directives = {
+            name: _word(ROBOTS_DIRECTIVES[name])
+            for name in setting(settings, "NEWSCRAWL_ROBOTS_DIRECTIVES")
+        }
+        if not self._obeys_tdm and not self._directives:
             raise NotConfigured  # without a message, because disabled is the default
         self._crawler = crawler
-        settings = crawler.settings
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._token = product_token(self._agent)
         self._rules = RulesCache("opt_out", SiteMemory.of(crawler))
@@ -71,7 +97,7 @@ class OptOutMiddleware(Component):
     async def process_request(self, request: Request) -> None:
         """Raise :class:`RefusedError` if the site opts out for the URL of *request*."""
         parts = urlparse_cached(request)
-        if META in request.meta or parts.path == "/robots.txt":
+        if not self._obeys_tdm or META in request.meta or parts.path == "/robots.txt":
             return
         site = f"{parts.scheme}://{site_key(request.url)}"
         for name, path in FILES.items():
@@ -86,14 +112,25 @@ class OptOutMiddleware(Component):
         """Return *response*; raise :class:`RefusedError` if the page opts out."""
         if META in request.meta:
             return response
-        headers = response.headers
-        if is_opted_out_by_header(
-            headers.getlist("TDM-Reservation"), headers.getlist("X-Robots-Tag")
-        ):
-            self._refuse("header", request)
-        if isinstance(response, HtmlResponse) and is_opted_out_by_meta(response.body):
-            self._refuse("meta", request)
+        reservations = response.headers.getlist("TDM-Reservation")
+        tags = response.headers.getlist("X-Robots-Tag")
+        elements = _meta_elements(response.body) if isinstance(response, HtmlResponse) else []
+        if self._obeys_tdm:
+            if is_opted_out_by_header(reservations, tags):
+                self._refuse("header", request)
+            if is_opted_out_by_meta(elements):
+                self._refuse("meta", request)
+        if isinstance(response, HtmlResponse):  # feeds and sitemaps are often noindex
+            self._obey_directives(request, [*tags, *filter(_ROBOTS.search, elements)])
         return response
+
+    def _obey_directives(self, request: Request, texts: list[bytes]) -> None:
+        for name, pattern in self._directives.items():
+            if any(map(pattern.search, texts)):
+                # The links of sections are followed all the same.
+                if request.meta.get("newscrawl_role") != "section":
+                    self._refuse(name, request)
+                request.meta[NOT_EMITTED] = True
 
     async def _fetch(self, name: str, url: str, request: Request) -> HostRules:
         rules = HostRules(clock.now() + CACHE_TIME)
@@ -113,7 +150,7 @@ class OptOutMiddleware(Component):
 
     def _refuse(self, source: str, request: Request) -> None:
         self._crawler.stats.inc_value(f"newscrawl/opt_out/refused_count/{source}")
-        logger.info("Opted out of text and data mining (%s): %s", source, request.url)
+        logger.info("Opted out (%s): %s", source, request.url)
         raise RefusedError("opted_out")
 
 
@@ -124,10 +161,15 @@ def is_opted_out_by_header(reservations: Iterable[bytes], robots_tags: Iterable[
     )
 
 
-def is_opted_out_by_meta(html: bytes) -> bool:
-    """Return whether a ``meta`` element at the start of *html* reserves mining or has ``noai``."""
+def is_opted_out_by_meta(elements: Iterable[bytes]) -> bool:
+    """Return whether one of the ``meta`` *elements* reserves mining or has ``noai``."""
     return any(
         (_RESERVATION.search(element) and _RESERVED.search(element))
         or (_ROBOTS.search(element) and _NOAI.search(element))
-        for element in _META.findall(html[:_MAX_HEAD])
+        for element in elements
     )
+
+
+def _meta_elements(html: bytes) -> list[bytes]:
+    """Return the ``meta`` elements at the start of *html*."""
+    return _META.findall(html[:_MAX_HEAD])

@@ -45,6 +45,7 @@ from newscrawl.document.encoding import is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
 from newscrawl.items import KEPT, Article, PageItem, instant, parse_iso
 from newscrawl.middlewares import PolitenessMiddleware
+from newscrawl.middlewares.opt_out import NOT_EMITTED
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.workers.child import WorkerError
@@ -82,6 +83,14 @@ _PRIORITY: dict[Role, int] = {
     "section": 2_000_000,
     "article": 0,
 }
+
+
+class PlannedRequest(Request):
+    """Request for a target of a plan, which the next crawl makes again: in memory only."""
+
+    def to_dict(self, **_: Any) -> dict[str, Any]:
+        """Raise ``ValueError``, so that the disk queues of ``JOBDIR`` do not store the request."""
+        raise ValueError("planned requests are kept in memory")
 
 
 class SitelistSpider(Spider):
@@ -211,7 +220,7 @@ class SitelistSpider(Spider):
                 meta["dont_retry"] = True
             if target.role != "article":
                 meta[SHEETS] = False  # no style sheets
-            yield Request(
+            yield PlannedRequest(
                 url,
                 callback=self.parse,
                 errback=self.errback,
@@ -573,6 +582,7 @@ class SitelistSpider(Spider):
     ) -> PageItem | None:
         history = await self.crawl_state.pages.add_page(plan.site.key, target)
         is_wanted = self._patterns_of(plan).accept(target.url) and self.remaining.number > 0
+        is_wanted &= NOT_EMITTED not in response.meta
         if history is None or not is_wanted or not plan.mark_article(target.key):
             return None
         self.site_stats.count(plan.site.key, "discovered_count")

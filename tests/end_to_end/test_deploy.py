@@ -144,6 +144,18 @@ def test_failed_write_fails_the_run(project: Project):
 
 @needs_flock
 @pytest.mark.slow
+def test_dead_sites_fail_the_run(project: Project):
+    """A timer sees that no site was reached, also without the closing lines."""
+    (project.folder / "sites.txt").write_text("http://127.0.0.1:9/\nhttp://127.0.0.1:10/")
+    run = project.start(RETRY_TIMES=0, DOWNLOAD_DELAY=0, NEWSCRAWL_PROGRESS_ENABLED=False)
+    _, log = run.communicate(timeout=200)
+    assert run.returncode == 1, log
+    assert "Nothing could be fetched: exit code 1" in log
+    assert "'finish_reason': 'finished'" in log
+
+
+@needs_flock
+@pytest.mark.slow
 def test_each_shard_has_its_own_lock(project: Project):
     """Another shard of the list can run at the same time."""
     first = project.start("1/2")

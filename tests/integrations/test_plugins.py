@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,35 +36,46 @@ class PluginSpider(scrapy.Spider):
     def parse(self, response):
         yield {"url": response.url, "html": response.body}
 """
+OWN_SPIDER = """
+from newscrawl.spiders.sitelist import SitelistSpider
+
+class OwnSpider(SitelistSpider):
+    name = "own"
+"""
 SITE = {f"/{number}.html": pages.article_page(number).encode() for number in range(8)}
+FRONT_PAGE = "".join(
+    f'<p><a href="/{number}.html">{pages.title(number)}</a></p>' for number in range(8)
+)
 TITLES = {pages.title(number) for number in range(8)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("frontier", [False, True])
-def test_jobdir(tmp_path: Path, frontier: bool):
+@pytest.mark.parametrize(
+    ("spider", "frontier", "limit"),
+    [(SPIDER, False, 5), (OWN_SPIDER, False, 10), (OWN_SPIDER, True, 10)],
+)
+def test_jobdir(tmp_path: Path, spider: str, frontier: bool, limit: int):
     """Scrapy's scheduler resumes from JOBDIR; LeaseScheduler from its state, and says so."""
-    settings: dict[str, object] = {"JOBDIR": "job", "CONCURRENT_REQUESTS": 1}
-    if frontier:
-        settings |= {"NEWSCRAWL_FRONTIER_ENABLED": True, "NEWSCRAWL_STATE": "state.sqlite"}
+    settings: dict[str, object] = {"JOBDIR": "job%20", "CONCURRENT_REQUESTS": 1}
+    settings["NEWSCRAWL_FRONTIER_ENABLED"] = frontier
     titles: list[str] = []
-    with serve_pages(SITE) as server:
-        arguments = {"urls": ",".join(f"{server.url}{path}" for path in SITE)}
-        for limit in (3, 0):
+    with serve_pages(SITE | {"/": FRONT_PAGE.encode()}) as server:
+        arguments = {
+            "urls": ",".join(f"{server.url}{path}" for path in SITE),
+            "site": f"{server.url}/",
+        }
+        del arguments["site" if spider == SPIDER else "urls"]
+        for stop in (limit, 0):
             crawl = run_spider(
-                tmp_path,
-                SPIDER,
-                arguments,
-                ADDONS=ADDON,
-                CLOSESPIDER_PAGECOUNT=limit,
-                **settings,
+                tmp_path, spider, arguments, ADDONS=ADDON, CLOSESPIDER_PAGECOUNT=stop, **settings
             )
             assert crawl.errors() == [], crawl.output
-            assert ("replaces the scheduler of JOBDIR (job)" in crawl.output) == frontier
+            assert ("replaces the scheduler of JOBDIR (job%20)" in crawl.output) == frontier
             titles += [item["title"] for item in crawl.items]
-            assert (len(titles) < len(TITLES)) == bool(limit)
-    assert set(titles) == TITLES
-    assert (tmp_path / "job" / "requests.queue").exists() != frontier
+            assert bool(stop) == (0 < len(titles) < len(TITLES))
+    assert sorted(titles) == sorted(TITLES)
+    stories = Counter(path for path in server.requests if path in SITE)
+    assert stories == dict.fromkeys(SITE, 1)
 
 
 @pytest.mark.slow

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, XmlResponse
+from scrapy.utils.test import get_crawler
 
+from newscrawl.crawl.network import RefusedError
 from newscrawl.middlewares.opt_out import (
+    NOT_EMITTED,
+    OptOutMiddleware,
+    _meta_elements,
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )
@@ -50,7 +58,42 @@ def test_headers(reservations: list[bytes], tags: list[bytes], expected: bool):
     ],
 )
 def test_meta(page: bytes, expected: bool):
-    assert is_opted_out_by_meta(page) is expected
+    assert is_opted_out_by_meta(_meta_elements(page)) is expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "page", "role", "left_out"),
+    [
+        ("noindex", "", "article", "noindex"),
+        ("otherbot: NoIndex, nofollow", "", None, "noindex"),
+        ("none", "", None, "noindex"),
+        ("noarchive", "", None, "noarchive"),
+        ("", '<meta name="robots" content="noindex,follow">', None, "noindex"),
+        ("", "<META CONTENT=none NAME=robots>", None, "noindex"),
+        ("max-image-preview:none, index", "", None, ""),
+        ("", '<meta name="robots" content="max-image-preview: none">', None, ""),
+        ("nofollow, nosnippet, noai", "", None, ""),
+        ("", '<meta name="description" content="noindex">', None, ""),
+        ("", '<p>name="robots" content="noindex"</p>', None, ""),
+        ("noindex", "", "section", ""),
+    ],
+)
+def test_directives(tag: str, page: str, role: str | None, left_out: str):
+    """Those of the setting leave articles out; sections are read for their links."""
+    settings = {"NEWSCRAWL_ROBOTS_DIRECTIVES": "noindex,noarchive"}
+    crawler = get_crawler(settings_dict=settings)
+    middleware = OptOutMiddleware(crawler)
+    request = Request("https://a.example/1", meta={"newscrawl_role": role} if role else {})
+    headers = {"X-Robots-Tag": tag} if tag else {}
+    response = HtmlResponse(request.url, headers=headers, body=page.encode(), request=request)
+    context = pytest.raises(RefusedError, match="opted_out") if left_out else nullcontext()
+    with context:
+        assert middleware.process_response(request, response) is response
+    feed = XmlResponse(request.url, headers=headers, request=request)
+    assert middleware.process_response(request, feed) is feed
+    assert (NOT_EMITTED in request.meta) == (role == "section")
+    stats = crawler.stats.get_stats()
+    assert stats == ({f"newscrawl/opt_out/refused_count/{left_out}": 1} if left_out else {})
 
 
 @pytest.mark.slow

@@ -107,7 +107,10 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
                 "in SPIDER_MIDDLEWARES"
             )
         if jobdir := crawler.settings.get("JOBDIR"):
-            logger.warning("NEWSCRAWL_STATE replaces the scheduler of JOBDIR (%s)", jobdir)
+            is_empty = not setting(crawler.settings, "NEWSCRAWL_STATE")
+            effect = ", and is empty: an interrupted crawl is lost" if is_empty else ""
+            message = "NEWSCRAWL_STATE replaces the scheduler of JOBDIR (%s)%s"
+            logger.warning(message, jobdir, effect)
         return cls(crawler)
 
     def open(self, spider: Spider) -> Deferred[None]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from scrapy import signals
+
+from newscrawl.component import Component
 from newscrawl.crawl.reporting.outcomes import NO_STORY, no_story, reasons, site_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 Result = Literal["articles", "nothing_new", "not_due", "no_article", "unreachable"]
 
@@ -148,3 +156,19 @@ def _kind(
     if idle and len(idle) == len(sites):
         return "not_due"
     return "nothing_new" if _history(total) else "no_article"
+
+
+class UnreachableExit(Component):
+    """Extension that makes Scrapy's commands fail if no site could be reached."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        crawler.signals.connect(self.close, signals.engine_stopped)
+
+    def close(self) -> None:
+        """Remove the spider: Scrapy's commands return exit code 1 for a crawler without one."""
+        stats = self._crawler.stats.get_stats()
+        if stats.get("finish_reason") != "shutdown" and CrawlResult.of(stats).kind == "unreachable":
+            # Progress has named the sites.
+            logger.info("Nothing could be fetched: exit code 1")
+            self._crawler.spider = None

@@ -347,3 +347,18 @@ async def test_sets_a_stalled_request_aside(state_file: Path):
         assert not record.exists()
         finished = await second.book.finished_requests()
         assert finished["a"][0].role == "page"
+
+
+@pytest.mark.parametrize("state", ["", "state.sqlite"])
+def test_jobdir_without_a_state_file(
+    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """Nothing would resume the crawl, although its user wants that."""
+    monkeypatch.chdir(tmp_path)
+
+    @in_loop
+    async def start() -> None:
+        async with run(tmp_path / "unused", NEWSCRAWL_STATE=state, JOBDIR="job"):
+            assert ("an interrupted crawl is lost" in caplog.text) == (not state)
+
+    start()
