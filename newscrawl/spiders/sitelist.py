@@ -132,6 +132,9 @@ class SitelistSpider(Spider):
         self.state = CrawlState.for_crawler(self.crawler)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
+        #: plans that have had no request because of :attr:`remaining`
+        self._short: dict[str, SitePlan] = {}
+        self.crawler.signals.connect(self._item_left, signals.item_scraped)
         for signal in (signals.item_dropped, signals.item_error):
             self.crawler.signals.connect(self._item_lost, signal)
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
@@ -147,7 +150,7 @@ class SitelistSpider(Spider):
         finished = await LeaseBook.for_crawler(self.crawler).finished_requests()
         for site in self.sites:
             plan = await self._create_plan(site, finished.get(site.key, []))
-            for request in self._next_requests(plan):
+            for request in self._requests_of(plan):
                 yield request
 
     async def _create_plan(self, site: Site, finished: list[FinishedRequest]) -> SitePlan:
@@ -230,8 +233,9 @@ class SitelistSpider(Spider):
                 self._record_failure(plan, target, "error", response.request)
             plan.close(ticket, accepted=item is not None)
         if item is not None:
+            plan.in_pipelines.add(ticket)
             yield item
-        for request in self._next_requests(plan):
+        for request in self._more_requests(plan):
             yield request
 
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
@@ -243,11 +247,12 @@ class SitelistSpider(Spider):
             copy = await self._replace(plan, target, reason, request)
             plan.close(ticket, accepted=copy is not None)
             if copy is not None:
+                plan.in_pipelines.add(ticket)
                 yield copy
             elif self.emits_deleted and target.is_revisit and reason in DELETED:
                 self.site_stats.count(plan.site.key, "deleted_count")
                 yield Article(url=target.url, fetched_at=clock.now(), flags=["deleted"])
-        for next_request in self._next_requests(plan):
+        for next_request in self._more_requests(plan):
             yield next_request
 
     def _request_of(self, meta: dict[str, Any]) -> tuple[int, SitePlan]:
@@ -600,25 +605,54 @@ class SitelistSpider(Spider):
         for reason, number in left_out.items():
             self.site_stats.count(plan.site.key, f"left_out_count/{reason}", number)
 
-    def _item_lost(self) -> None:
-        """Request another page for one that gave no article, once the spider is idle."""
+    def _item_left(self, response: Response | Failure | None) -> None:
+        """Continue with the site of an item that has left the pipelines."""
+        request = getattr(response, "request", None)
+        if request is None or "newscrawl_ticket" not in request.meta:
+            return
+        ticket, plan = self._request_of(request.meta)
+        if ticket in plan.in_pipelines:
+            plan.in_pipelines.remove(ticket)
+            self._send(self._more_requests(plan))
+
+    def _item_lost(self, response: Response | Failure | None) -> None:
+        """Request another page for one that gave no article."""
         self.remaining.number += 1
+        self._item_left(response)
 
     def _spider_idle(self) -> None:
         """Fail the requests that got no response, and continue with the next requests."""
-        engine, found = self.crawler.engine, []
         for plan in self.plans.values():
             for ticket in list(plan.in_flight):
                 if target := plan.close(ticket):
                     self._record_failure(plan, target, "lost")
-            found += list(self._next_requests(plan)) or self._part_requests(plan)
-        for result in found:
+            plan.in_pipelines.clear()
+        if self._send(result for plan in self.plans.values() for result in self._requests_of(plan)):
+            raise DontCloseSpider
+
+    def _send(self, found: Iterable[Any]) -> int:
+        """Pass requests and items that are of no callback to the engine; return their number."""
+        engine, number = self.crawler.engine, 0
+        for number, result in enumerate(found, 1):  # noqa: B007
             if isinstance(result, Request):
                 engine.crawl(result)
             else:
                 deferred_from_coro(engine.scraper.start_itemproc_async(result, response=None))
-        if found:
-            raise DontCloseSpider
+        return number
+
+    def _more_requests(self, plan: SitePlan) -> Iterator[Any]:
+        """Yield the next requests of *plan*, and of others if articles remain for them again."""
+        yield from self._requests_of(plan)
+        while self._short and self.remaining.number > 0:
+            yield from self._requests_of(self._short.pop(next(iter(self._short))))
+
+    def _requests_of(self, plan: SitePlan) -> list[Any]:
+        found = list(self._next_requests(plan))
+        if not found and plan.is_idle:
+            found = self._part_requests(plan)
+        if not found and self.remaining.number <= 0:
+            self._short[plan.site.key] = plan
+        return found
 
     def _part_requests(self, plan: SitePlan) -> list[Any]:
         """Return the requests of possible further pages that are in no story."""
