@@ -45,7 +45,7 @@ from newscrawl.items import KEPT, Article, PageItem, instant, parse_iso
 from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.pipelines import NewsExtractPipeline
-from newscrawl.workers.child import WorkerError
+from newscrawl.workers.child import STOPPED, WorkerError, is_stopped
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ class SitelistSpider(Spider):
             try:
                 item = await self._on_response(plan, target, response)
             except WorkerError as error:
+                if is_stopped(error):
+                    raise
                 self._record_failure(plan, target, failure_reason(error), response.request)
             except Exception:
                 self.logger.exception("Could not process %s", response.url)
@@ -243,6 +245,8 @@ class SitelistSpider(Spider):
         request: Request = failure.request  # type: ignore[attr-defined]
         ticket, plan = self._request_of(request.meta)
         if target := plan.in_flight.get(ticket):
+            if is_stopped(failure.value):
+                return
             reason = failure_reason(failure.value)
             copy = await self._replace(plan, target, reason, request)
             plan.close(ticket, accepted=copy is not None)
@@ -392,6 +396,8 @@ class SitelistSpider(Spider):
             response = await download_page(self.crawler, url, meta)
             page = await self._call(PAGE_TASK, plan, response, encoding=page_of(response).encoding)
         except Exception as error:  # noqa: BLE001  # any middleware's
+            if is_stopped(error):
+                raise WorkerError(str(error), STOPPED) from None
             self.logger.info("Could not read (%s): %s", failure_reason(error), url)
             return {"body": "", "date": None}
         return {**page, "stated": (page["title"], page["canonical_url"])}
