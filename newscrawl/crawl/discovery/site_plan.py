@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.leases import FinishedRequest
 
 
-NO_ANSWER = frozenset({"address", "connection", "dns", "robots_unreachable", "timeout"})
+NO_ANSWER = frozenset({"address", "connection", "dns", "proxy", "robots_unreachable", "timeout"})
 """Reasons of failures without an answer of the site, as are errors of its server."""
 #: the protocol has no indexes of indexes, but some sites have
 MAX_SITEMAP_DEPTH = 3
