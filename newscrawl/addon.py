@@ -94,8 +94,8 @@ SAFE_SETTINGS = {
     "DOWNLOADER": "newscrawl.crawl.network.downloader.Downloader",
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": True,
-    # Pages for the workers until the next downloads arrive, which 5 MB, the default, are not.
-    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 20_000_000,
+    # More than a site can have in progress, so that none holds up the others.
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 100_000_000,
     "TELNETCONSOLE_ENABLED": False,
 }
 

@@ -20,6 +20,7 @@ from newscrawl.crawl.article_filters import moment_setting
 from newscrawl.crawl.page_download import download_page, page_of
 from newscrawl.defaults import setting
 from newscrawl.items import ARCHIVED, PageItem
+from newscrawl.workers.child import is_stopped
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -56,7 +57,9 @@ class WebArchive:
             copy, fetched_at = await find(url, meta)
         except LookupError:
             return None
-        except Exception as error:  # noqa: BLE001  # any middleware's
+        except Exception as error:
+            if is_stopped(error):
+                raise
             logger.info("Could not fetch a copy (%s): %s", error, url)
             return None
         hints = {ARCHIVED: copy.url}

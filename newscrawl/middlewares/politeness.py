@@ -50,8 +50,6 @@ _REFUSALS: Final = frozenset({429, 503})
 _CLOSED: Final = "closed"
 # Failures that may be caused by overload.
 _OVERLOAD_REASONS: Final = frozenset({"timeout", "connection", "truncated"})
-# Delay in seconds from which the waiting requests of a slot do not count as active.
-_SLOW_DELAY: Final = 5.0
 
 
 def retry_after(header: bytes | None, now: datetime) -> float | None:
@@ -296,7 +294,6 @@ class PolitenessMiddleware(Component):
             # A slot waits for its delay, minus the jitter at most, after lastseen.
             until = monotonic() + seconds
             slot.lastseen = max(slot.lastseen, until - slot.delay * max(0.0, 1 - slot.jitter))
-            self._mark_slow(key, slow=seconds >= _SLOW_DELAY)
 
     def _apply(self, key: str, pace: Pace) -> Slot | None:
         """Set the delay of the slot *key* to that of *pace*; return the slot if it exists."""
@@ -306,12 +303,7 @@ class PolitenessMiddleware(Component):
         slot = downloader.slots.get(key)
         if slot is not None:
             slot.delay = max(slot.delay, pace.delay) if self._throttled else pace.delay
-        self._mark_slow(key, slow=pace.delay >= _SLOW_DELAY)
         return slot
-
-    def _mark_slow(self, key: str, *, slow: bool) -> None:
-        if isinstance(self._downloader, Downloader):
-            (self._downloader.slow.add if slow else self._downloader.slow.discard)(key)
 
     def _count(self, name: str) -> None:
         self._stats.inc_value(f"newscrawl/politeness/{name}")

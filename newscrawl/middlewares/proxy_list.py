@@ -12,6 +12,7 @@ from scrapy.exceptions import NotConfigured
 from newscrawl import clock
 from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
+from newscrawl.crawl.network import RefusedError
 from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.defaults import SettingError, setting
 
@@ -66,11 +67,17 @@ class ProxyListMiddleware(Component):
         self._count(request, failed=response.status == _AUTHENTICATION_REQUIRED)
         return response
 
-    def process_exception(self, request: Request, exception: Exception) -> None:  # noqa: ARG002
-        """Count the outcome for the proxy; the request's retry uses another one."""
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Count the outcome for the proxy; the request's retry uses another one.
+
+        A failed retry is not counted: it is rather the site that fails, with any proxy.
+        """
+        if isinstance(exception, RefusedError):  # not sent
+            return
         if _ASSIGNED in request.meta:
             request.meta[_FAILED] = request.meta[_ASSIGNED]
-        self._count(request, failed=True)
+        if not request.meta.get("retry_times"):
+            self._count(request, failed=True)
 
     def _choose(self, domain: str, failed: int | None) -> int:
         """Return the proxy of *domain*: the highest hash among those that may work."""

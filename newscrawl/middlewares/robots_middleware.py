@@ -51,8 +51,8 @@ _READ: Final = "newscrawl.crawl.rule_files:read_rules"
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Replaces Scrapy's ``RobotsTxtMiddleware`` (100); enabled by ``ROBOTSTXT_OBEY``.
 
-    Differences: an unreachable robots.txt (5xx, 429, timeout, no connection) disallows the site for
-    an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
+    Differences: an unreachable robots.txt (5xx, 407, 429, timeout, no connection) disallows the site
+    for an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
     worker reduces them to the rules for this crawler, up to a limit
     (``newscrawl.crawl.rule_files``), and the rules of all hosts are kept up to another one.
     """
@@ -162,7 +162,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     async def _read(self, response: Response, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/response_count")
         self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
-        if response.status == 429 or response.status >= 500:
+        # 407 is the answer of a proxy.
+        if response.status in (407, 429) or response.status >= 500:
             return self._unreachable(site, f"http_{response.status}")
         rules = HostRules(clock.now() + CACHE_TIME)
         sitemaps = ""
@@ -185,8 +186,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     def _unreachable(self, site: str, reason: str) -> HostRules:
         self._stats.inc_value("newscrawl/robots/unreachable_count")
         logger.info("Could not fetch robots.txt for %s (%s); skipping the host", site, reason)
-        # An unknown or dead host is reported as such.
-        refusal = reason if reason in ("connection", "dns") else "robots_unreachable"
+        # An unknown or dead host or proxy is reported as such.
+        refusal = reason if reason in ("connection", "dns", "proxy") else "robots_unreachable"
         return HostRules(clock.now() + RETRY_TIME, refusal=refusal)
 
 

@@ -34,7 +34,7 @@ from newscrawl.pipeline_options import (
 )
 from newscrawl.pipelines.item_filler import ItemFiller, to_zyte, use_article_adapter
 from newscrawl.text import weighted_length
-from newscrawl.workers.child import WorkerError
+from newscrawl.workers.child import STOPPED, WorkerError, is_stopped
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ class NewsExtractPipeline(Component):
             parts = None if failed and article.next_pages else joined
             dropped = await self._decide(article, page, parts)
         except WorkerError as error:
+            if is_stopped(error):  # the page stays pending
+                raise PageDropped(STOPPED, f"the crawl was stopped: {page.url}") from None
             self._record_failure(page, error)
             dropped = ExtractionFailed(page, error)
         self._count(page, article, dropped)
@@ -211,6 +213,8 @@ class NewsExtractPipeline(Component):
             reason = barrier if barrier in BARRIERS else None
         except Exception as error:  # noqa: BLE001  # any middleware's
             reason = failure_reason(error)
+            if is_stopped(error):
+                raise WorkerError(str(error), STOPPED) from None
         outcome = "failed" if reason else "read"
         self._stats.inc_value(f"newscrawl/extract/further_page_count/{outcome}")
         if not reason:

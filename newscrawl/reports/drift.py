@@ -87,7 +87,7 @@ MAX_NEW, MAX_OLD = 30, 100
 _MIN_INTERVALS = 5
 # Share of the minimum change that keeps an alarm open.
 _CLOSING_SHARE = 0.5
-_NO_NETWORK: Final = frozenset({"connection", "dns", "robots_unreachable", "timeout"})
+_NO_NETWORK: Final = frozenset({"connection", "dns", "proxy", "robots_unreachable", "timeout"})
 
 
 @dataclass(frozen=True, slots=True)

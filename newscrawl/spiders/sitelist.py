@@ -48,7 +48,7 @@ from newscrawl.middlewares import PolitenessMiddleware
 from newscrawl.middlewares.opt_out import NOT_EMITTED
 from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.pipelines import NewsExtractPipeline
-from newscrawl.workers.child import WorkerError
+from newscrawl.workers.child import STOPPED, WorkerError, is_stopped
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -149,6 +149,9 @@ class SitelistSpider(Spider):
             self.crawler.stats.set_value(QUERY_STAT, asked)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
+        #: plans that have had no request because of :attr:`remaining`
+        self._short: dict[str, SitePlan] = {}
+        self.crawler.signals.connect(self._item_left, signals.item_scraped)
         for signal in (signals.item_dropped, signals.item_error):
             self.crawler.signals.connect(self._item_lost, signal)
         age = setting(settings, "NEWSCRAWL_MAX_AGE")
@@ -164,7 +167,7 @@ class SitelistSpider(Spider):
         finished = await LeaseBook.for_crawler(self.crawler).finished_requests()
         for site in self.sites:
             plan = await self._create_plan(site, finished.get(site.key, []))
-            for request in self._next_requests(plan):
+            for request in self._requests_of(plan):
                 yield request
 
     async def _create_plan(self, site: Site, finished: list[FinishedRequest]) -> SitePlan:
@@ -242,14 +245,17 @@ class SitelistSpider(Spider):
             try:
                 item = await self._on_response(plan, target, response)
             except WorkerError as error:
+                if is_stopped(error):
+                    raise
                 self._record_failure(plan, target, failure_reason(error), response.request)
             except Exception:
                 self.logger.exception("Could not process %s", response.url)
                 self._record_failure(plan, target, "error", response.request)
             plan.close(ticket, accepted=item is not None)
         if item is not None:
+            plan.in_pipelines.add(ticket)
             yield item
-        for request in self._next_requests(plan):
+        for request in self._more_requests(plan):
             yield request
 
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
@@ -257,15 +263,18 @@ class SitelistSpider(Spider):
         request: Request = failure.request  # type: ignore[attr-defined]
         ticket, plan = self._request_of(request.meta)
         if target := plan.in_flight.get(ticket):
+            if is_stopped(failure.value):
+                return
             reason = failure_reason(failure.value)
             copy = await self._replace(plan, target, reason, request)
             plan.close(ticket, accepted=copy is not None)
             if copy is not None:
+                plan.in_pipelines.add(ticket)
                 yield copy
             elif self.emits_deleted and target.is_revisit and reason in DELETED:
                 self.site_stats.count(plan.site.key, "deleted_count")
                 yield Article(url=target.url, fetched_at=clock.now(), flags=["deleted"])
-        for next_request in self._next_requests(plan):
+        for next_request in self._more_requests(plan):
             yield next_request
 
     def _request_of(self, meta: dict[str, Any]) -> tuple[int, SitePlan]:
@@ -414,6 +423,8 @@ class SitelistSpider(Spider):
             response = await download_page(self.crawler, url, meta)
             page = await self._call(PAGE_TASK, plan, response, encoding=page_of(response).encoding)
         except Exception as error:  # noqa: BLE001  # any middleware's
+            if is_stopped(error):
+                raise WorkerError(str(error), STOPPED) from None
             self.logger.info("Could not read (%s): %s", failure_reason(error), url)
             return {"body": "", "date": None}
         return {**page, "stated": (page["title"], page["canonical_url"])}
@@ -628,25 +639,54 @@ class SitelistSpider(Spider):
         for reason, number in left_out.items():
             self.site_stats.count(plan.site.key, f"left_out_count/{reason}", number)
 
-    def _item_lost(self) -> None:
-        """Request another page for one that gave no article, once the spider is idle."""
+    def _item_left(self, response: Response | Failure | None) -> None:
+        """Continue with the site of an item that has left the pipelines."""
+        request = getattr(response, "request", None)
+        if request is None or "newscrawl_ticket" not in request.meta:
+            return
+        ticket, plan = self._request_of(request.meta)
+        if ticket in plan.in_pipelines:
+            plan.in_pipelines.remove(ticket)
+            self._send(self._more_requests(plan))
+
+    def _item_lost(self, response: Response | Failure | None) -> None:
+        """Request another page for one that gave no article."""
         self.remaining.number += 1
+        self._item_left(response)
 
     def _spider_idle(self) -> None:
         """Fail the requests that got no response, and continue with the next requests."""
-        engine, found = self.crawler.engine, []
         for plan in self.plans.values():
             for ticket in list(plan.in_flight):
                 if target := plan.close(ticket):
                     self._record_failure(plan, target, "lost")
-            found += list(self._next_requests(plan)) or self._part_requests(plan)
-        for result in found:
+            plan.in_pipelines.clear()
+        if self._send(result for plan in self.plans.values() for result in self._requests_of(plan)):
+            raise DontCloseSpider
+
+    def _send(self, found: Iterable[Any]) -> int:
+        """Pass requests and items that are of no callback to the engine; return their number."""
+        engine, number = self.crawler.engine, 0
+        for number, result in enumerate(found, 1):  # noqa: B007
             if isinstance(result, Request):
                 engine.crawl(result)
             else:
                 deferred_from_coro(engine.scraper.start_itemproc_async(result, response=None))
-        if found:
-            raise DontCloseSpider
+        return number
+
+    def _more_requests(self, plan: SitePlan) -> Iterator[Any]:
+        """Yield the next requests of *plan*, and of others if articles remain for them again."""
+        yield from self._requests_of(plan)
+        while self._short and self.remaining.number > 0:
+            yield from self._requests_of(self._short.pop(next(iter(self._short))))
+
+    def _requests_of(self, plan: SitePlan) -> list[Any]:
+        found = list(self._next_requests(plan))
+        if not found and plan.is_idle:
+            found = self._part_requests(plan)
+        if not found and self.remaining.number <= 0:
+            self._short[plan.site.key] = plan
+        return found
 
     def _part_requests(self, plan: SitePlan) -> list[Any]:
         """Return the requests of possible further pages that are in no story."""

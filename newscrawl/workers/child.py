@@ -21,7 +21,7 @@ import struct
 import time
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from newscrawl.document.document import DocumentError
 
@@ -40,18 +40,27 @@ START_DEADLINE = 60.0
 TIMEOUT_CODE = -signal.SIGALRM if hasattr(signal, "SIGALRM") else None
 
 
+STOPPED: Final = "stopped"
+"""Reason of a task or request that is given up because the crawl was stopped."""
+
+
 class WorkerError(Exception):
     """A task failed.
 
     ``reason``, its name in the stats, is ``document`` (the input is not an HTML page), ``memory``
     or ``timeout`` (a limit was exceeded), ``budget`` (its site has used its worker time), ``crash``
-    (the process died) or ``error`` (the task raised another exception; the message starts with its
-    type).
+    (the process died), ``stopped`` or ``error`` (the task raised another exception; the message
+    starts with its type).
     """
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+def is_stopped(error: BaseException | None) -> bool:
+    """Return whether *error* says that the crawl was stopped before there was a result."""
+    return getattr(error, "reason", None) == STOPPED
 
 
 def result_of(answer: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -21,7 +21,7 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl.component import Component
 from newscrawl.defaults import setting
-from newscrawl.workers.child import WorkerError, result_of, run_task
+from newscrawl.workers.child import STOPPED, WorkerError, result_of, run_task
 from newscrawl.workers.process import TASKS_AT_ONCE, Limits, SiteBudget, WorkerProcess
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from newscrawl.workers.process import Answer
+
+T = TypeVar("T")
 
 
 class WorkerPool(Component):
@@ -61,6 +63,8 @@ class WorkerPool(Component):
         # Start-time fair queueing: seconds by site, and of the site that was served last.
         self._times: defaultdict[str, float] = defaultdict(float)
         self._now = 0.0
+        self._stopped = False
+        self._awaited: set[asyncio.Future[Any]] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -91,6 +95,24 @@ class WorkerPool(Component):
         *site*; tasks without one have no budget. Raises :class:`WorkerError`. Cancelling a call
         kills the process that runs it.
         """
+        if self._stopped:
+            raise WorkerError("the crawl was stopped", STOPPED)
+        try:
+            return await self._call(function, data, site, plain)
+        except asyncio.CancelledError:
+            if self._stopped:
+                raise WorkerError("the crawl was stopped", STOPPED) from None
+            raise
+
+    def stop(self) -> None:
+        """Give up all tasks, and those of later calls, with the reason ``stopped``."""
+        self._stopped = True
+        for future in self._awaited:
+            future.cancel()
+
+    async def _call(
+        self, function: str, data: bytes, site: str, plain: dict[str, Any]
+    ) -> dict[str, Any]:
         worker = await self._worker_for(site)
         seconds = None
         try:
@@ -107,14 +129,24 @@ class WorkerPool(Component):
         finally:
             self._release(worker, site, seconds)
 
+    async def _result(self, future: asyncio.Future[T]) -> T:
+        """Wait for *future*, which :meth:`stop` cancels."""
+        self._awaited.add(future)
+        try:
+            return await future
+        finally:
+            self._awaited.discard(future)
+
     async def _answer(
         self, worker: WorkerProcess | None, function: str, data: bytes, plain: dict[str, Any]
     ) -> Answer:
         if worker is None:
-            return await run_in_thread(run_task, function, data, plain)
+            return await self._result(
+                asyncio.ensure_future(run_in_thread(run_task, function, data, plain))
+            )
         answer = worker.submit(function, data, plain)
         try:
-            return await asyncio.wrap_future(answer)
+            return await self._result(asyncio.wrap_future(answer))
         except asyncio.CancelledError:
             worker.kill(answer)
             raise
@@ -127,7 +159,7 @@ class WorkerPool(Component):
         self._waiting[site].append(turn)
         self._assign()
         try:
-            return await turn
+            return await self._result(turn)
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # it had got a worker
                 self._release(turn.result(), site, None)

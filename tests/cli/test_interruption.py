@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -126,6 +127,39 @@ def test_in_a_task(tmp_path: Path, wait: str):
     command = [sys.executable, "-c", code, "extract", ".", "--jobs", "2", "-o", "articles.jsonl"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.strip()) == (130, "newscrawl extract: interrupted")
+
+
+SLOW_END = """
+import asyncio, os, signal
+from scrapy.extensions.feedexport import FeedExporter
+close = FeedExporter.close_spider
+async def close_late(exporter, spider):
+    os.kill(os.getpid(), signal.SIGTERM)
+    await asyncio.sleep(1)
+    await close(exporter, spider)
+FeedExporter.close_spider = close_late
+"""
+
+
+@pytest.mark.slow
+def test_during_the_end_of_a_crawl(tmp_path: Path):
+    """A signal does not cut short what the crawl writes at its end."""
+    with DirectWeb() as web:
+        web.put("127.0.0.1/1.html", page(1))
+        (tmp_path / "urls.txt").write_text(f"{web.url}/1.html\n", encoding="utf-8")
+        options = ["-O", "articles.json", "-s", "NEWSCRAWL_SEGMENTS=segments", *NETWORK]
+        done = subprocess.run(
+            [sys.executable, "-c", SLOW_END + START, "urls", "urls.txt", *options],
+            cwd=tmp_path,
+            env=direct_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads((tmp_path / "articles.json").read_text(encoding="utf-8"))) == 1
+    assert len(list((tmp_path / "segments").glob("**/*.jsonl"))) == 1
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
+from newscrawl.crawl.network import RefusedError
 from newscrawl.middlewares import ProxyListMiddleware
 from newscrawl.middlewares.proxy_list import MAX_FAILURES, PAUSE
 from tests.helpers.crawls import crawl_pages
@@ -79,6 +80,16 @@ def test_failing_proxy_is_paused(middleware: ProxyListMiddleware):
         assert assign(middleware, first.url).meta["proxy"] == failing
     finally:
         clock.set_clock(None)
+
+
+def test_a_site_that_fails_with_any_proxy_pauses_none(middleware: ProxyListMiddleware):
+    """Nor do requests that are not sent."""
+    request = assign(middleware, "https://site1.example/", retry_times=1)
+    proxy = request.meta["proxy"]
+    for _ in range(MAX_FAILURES):
+        middleware.process_exception(request, OSError())
+        middleware.process_exception(assign(middleware, request.url), RefusedError("retry_after"))
+    assert assign(middleware, request.url).meta["proxy"] == proxy
 
 
 def test_success_resets_the_failures(middleware: ProxyListMiddleware):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from newscrawl.crawl.frontier.leases import FinishedRequest
 
 
-NO_ANSWER = frozenset({"address", "connection", "dns", "robots_unreachable", "timeout"})
+NO_ANSWER = frozenset({"address", "connection", "dns", "proxy", "robots_unreachable", "timeout"})
 """Reasons of failures without an answer of the site, as are errors of its server."""
 #: the protocol has no indexes of indexes, but some sites have
 MAX_SITEMAP_DEPTH = 3
@@ -48,6 +48,8 @@ MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
 MIN_REDIRECTS = 2
 """Redirects to another host or scheme after which its addresses are requested there at once."""
+MAX_IN_PIPELINES = 6
+"""Pages in the item pipelines from which no others are requested, since they are in memory."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
 """Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
 USUAL_FEEDS = ("/feed/", "/rss", "/rss.xml")
@@ -77,6 +79,7 @@ class SitePlan:
     6. revisits, newest first.
 
     Steps 3 to 6 wait until no source is in flight, so that the newest articles are fetched first.
+    A plan waits for its own requests and pages only.
     Each URL is returned once, except a section page that a feed then lists as an article.
 
     *known*: sources of previous crawls by role and page key; those that are not due are skipped.
@@ -107,6 +110,8 @@ class SitePlan:
         #: requests in flight by ticket, the number of the request
         self.in_flight: dict[int, Target] = {}
         self._sources_in_flight = self._new_in_flight = 0
+        #: tickets of pages that have not left the item pipelines
+        self.in_pipelines: set[int] = set()
         #: tracking parameters that were compared, True for those that tell pages apart
         self.parameters = dict(parameters)
         #: new article pages passed to the pipelines (without revisits)
@@ -176,6 +181,11 @@ class SitePlan:
     def kept(self) -> frozenset[str]:
         """Tracking parameters that tell pages of the site apart."""
         return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
+
+    @property
+    def is_idle(self) -> bool:
+        """True if nothing is in flight or in the pipelines."""
+        return not (self.in_flight or self.in_pipelines)
 
     @property
     def candidate_count(self) -> int:
@@ -569,7 +579,10 @@ class SitePlan:
         )
 
     def _next_page(self) -> Target | None:
-        if len(self.in_flight) >= self.budgets.max_in_flight:
+        if (
+            len(self.in_flight) >= self.budgets.max_in_flight
+            or len(self.in_pipelines) >= MAX_IN_PIPELINES
+        ):
             return None
         if self._missing > 0:
             while self._articles and not self._section_precedes:

@@ -64,6 +64,8 @@ CREATE TABLE run (
 )
 
 
+_CLOSING_INTERVAL: Final = 0.05
+
 _schemas: Final[list[str]] = []
 
 
@@ -277,6 +279,9 @@ class _Shutdown:
 
     async def close_store(self) -> None:
         """Close the store; make the command fail if the store has failed or was damaged."""
+        # A signal while the spider is closing stops the engine, which would not wait for it.
+        while (crawler := self._crawler()) and crawler.engine.spider:  # noqa: ASYNC110
+            await asyncio.sleep(_CLOSING_INTERVAL)
         await self.store.close()
         problems = [str(self.store.failure)] if self.store.failure else self.store.damage
         if (crawler := self._crawler()) and problems:

@@ -18,6 +18,7 @@ from newscrawl.component import Component
 from newscrawl.crawl.frontier.crawl_store import CrawlStoreError
 from newscrawl.crawl.frontier.leases import LEASE, PARENT, LeaseBook
 from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.workers.child import is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -98,7 +99,8 @@ class LeaseMiddleware(Component):
                 self._book.enter(lease)
         except Exception as error:
             _callback_failed(self._book, lease, error)
-            raise
+            if not lease.stopped:
+                raise
         self._book.callback_finished(lease)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
@@ -126,6 +128,9 @@ class LeaseErrback:
         lease = self._lease
         self.book.response_received(lease, failure.request)  # type: ignore[attr-defined]
         lease.failed = failure_reason(failure.value)
+        if is_stopped(failure.value):
+            lease.stopped = True
+            return None
         if lease.in_spider:  # the middleware counts the output
             return self._call(failure)
         lease.running = True
@@ -154,7 +159,8 @@ class LeaseErrback:
                 yield _count_output(element, self._lease, request)
         except Exception as error:
             _callback_failed(self.book, self._lease, error)
-            raise
+            if not self._lease.stopped:
+                raise
         self.book.callback_finished(self._lease)
 
 
@@ -173,4 +179,5 @@ def _count_output(output: Any, lease: Lease, request: Request | None) -> Any:
 def _callback_failed(book: LeaseBook, lease: Lease, error: Exception) -> None:
     if not isinstance(error, CloseSpider):
         lease.failed = failure_reason(error)
+        lease.stopped |= is_stopped(error)
     book.callback_finished(lease)

@@ -21,6 +21,7 @@ from newscrawl.crawl.discovery.urls import site_key_or
 from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
 from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
+from newscrawl.workers.child import is_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -148,6 +149,8 @@ class Lease:
     dropped: str | None = None
     failed: str | None = None
     unchanged: bool = False
+    #: the crawl was stopped before all results: the request stays pending
+    stopped: bool = False
     #: keys of the URLs that it was redirected to
     redirects: set[int] = field(default_factory=set)
     #: number of unfiltered child requests by fingerprint
@@ -171,7 +174,14 @@ class Lease:
     @property
     def is_finished(self) -> bool:
         """True if no more results can follow."""
-        return not (self.in_flight or self.running or self.items or self.requests or self.children)
+        return not (
+            self.stopped
+            or self.in_flight
+            or self.running
+            or self.items
+            or self.requests
+            or self.children
+        )
 
 
 class LeaseObserver:
@@ -387,6 +397,7 @@ class LeaseBook(Component):
     def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
         if lease := self._lease_of(response):
             lease.dropped = _drop_outcome(exception)
+            lease.stopped |= is_stopped(exception)
             self._item_done(lease)
 
     def _item_error(self, response: Response | Failure | None) -> None:

@@ -162,14 +162,15 @@ class PendingRequests:
         self._count += 1
         self._set_ready(slot)
 
-    def pop(self) -> tuple[str, QueueEntry] | None:
+    def pop(self, limit: float = float("inf")) -> tuple[str, QueueEntry] | None:
         """Remove and return the next request with the name of its slot; None if there is none.
 
-        The request is in flight until :meth:`release` is called.
+        The request is in flight until :meth:`release` is called. No slot has more than *limit*.
         """
-        if not self._ready:
+        fewest = min(self._ready, default=0)
+        if not self._ready or fewest >= limit:
             return None
-        slot = next(iter(self._ready[min(self._ready)].values()))
+        slot = next(iter(self._ready[fewest].values()))
         self._unset_ready(slot)
         entry = heappop(slot.heap)
         self._count -= 1

@@ -37,6 +37,7 @@ from newscrawl.crawl.frontier.request_queue import (
     load_request,
 )
 from newscrawl.crawl.frontier.watchdog import read_record, start_watchdog
+from newscrawl.crawl.network.downloader import MAX_WAITING, Downloader
 from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
 
@@ -72,8 +73,8 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
     crawl is resumed by the next one with the same file; ``start()`` runs again, and its
     requests are duplicates.
 
-    The download slot with the fewest requests in flight comes next; in a slot, requests are
-    ordered by priority, then by age. Duplicates are filtered by the project's request fingerprints.
+    The download slot with the fewest requests in flight comes next, up to ``CONCURRENT_REQUESTS`` of
+    a slot; in a slot, requests are ordered by priority, then by age. Duplicates are filtered by the project's request fingerprints.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -84,7 +85,11 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._store = self._book.store
         self._fingerprint = crawler.request_fingerprinter.fingerprint
         self._start_counts: Counter[bytes] = Counter()
-        self._slot_of = crawler.engine.downloader.get_slot_key
+        downloader = crawler.engine.downloader
+        self._slot_of = downloader.get_slot_key
+        self._slot_limit = downloader.total_concurrency or float("inf")
+        if isinstance(downloader, Downloader):
+            downloader.max_waiting = MAX_WAITING
         self._pending = PendingRequests()
         #: JSON of requests by key; that of other pending ones is only in the file
         self._texts: dict[int, str] = {}
@@ -301,7 +306,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
 
     def next_request(self) -> Request | None:
         """Return the next request with a lease; None if there is none."""
-        while popped := self._pending.pop():
+        while popped := self._pending.pop(self._slot_limit):
             request = self._lease(*popped)
             if request is not None:
                 self._stats.inc_value("scheduler/dequeued")

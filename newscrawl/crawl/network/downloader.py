@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy import signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl.crawl.discovery.urls import registered_domain, site_key
 from newscrawl.crawl.network import RefusedError
 from newscrawl.defaults import setting
+from newscrawl.workers.child import STOPPED
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
-MAX_SLOW_REQUESTS: Final = 1000
-"""Requests to slow domains that do not count towards ``CONCURRENT_REQUESTS``."""
+MAX_WAITING: Final = 1000
+"""Requests beyond ``CONCURRENT_REQUESTS`` that wait for their domains or their robots.txt."""
+STOP_GRACE: Final = 2.5
+"""Seconds that downloads and pages in progress have to finish when a crawl is stopped."""
+_WATCH_INTERVAL: Final = 0.2
 
 
 class Downloader(ScrapyDownloader):
     """Assigns all hosts of a registered domain to one slot, since they often share a server.
 
     ``a.example.com`` and ``www.example.com`` share delay and concurrency. The request meta
-    ``download_slot`` and an entry for the host in ``DOWNLOAD_SLOTS`` take precedence. Requests that
-    wait for a domain in :attr:`slow` do not count as active, so that a few domains with a long
-    Retry-After do not block all others.
+    ``download_slot`` and an entry for the host in ``DOWNLOAD_SLOTS`` take precedence.
+
+    A domain holds up no other one: ``CONCURRENT_REQUESTS`` limits the downloads, and slots take
+    turns. With a scheduler that takes care of slots, :attr:`max_waiting` other requests may wait for
+    the delay of their slot, or for robots.txt. When a crawl is stopped, these are refused at once as
+    ``stopped``, and those in progress after :data:`STOP_GRACE`.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._by_domain = setting(crawler.settings, "NEWSCRAWL_POLITENESS_ENABLED")
         self._own: set[str] = set()
-        #: keys of slots with a long delay
-        self.slow: set[str] = set()
+        #: requests beyond ``CONCURRENT_REQUESTS`` that may wait; a scheduler sets it
+        self.max_waiting = 0
+        self._downloads: set[asyncio.Task[Any]] = set()
+        #: number of downloads, with those whose task has not started
+        self._running = 0
+        #: slots that wait for their turn
+        self._held: dict[Slot, None] = {}
+        self._stopped = False
+        self._watcher: asyncio.Task[None] | None = None
+        crawler.signals.connect(self._watch, signals.spider_opened)
+        crawler.signals.connect(self._end_watch, signals.spider_closed)
 
     def get_slot_key(self, request: Request) -> str:
         """Return the registered domain of *request*, or its ``download_slot``."""
@@ -50,18 +70,41 @@ class Downloader(ScrapyDownloader):
         return key
 
     def needs_backout(self) -> bool:
-        """Return whether ``CONCURRENT_REQUESTS`` requests are active."""
-        if not self.slow:
-            return super().needs_backout()
-        slots = (self.slots[key] for key in self.slow if key in self.slots)
-        waiting = min(sum(len(slot.queue) for slot in slots), MAX_SLOW_REQUESTS)
-        return 0 < self.total_concurrency <= len(self.active) - waiting
+        """Return whether no more requests can be sent, nor wait."""
+        return 0 < self.total_concurrency <= len(self.active) - self.max_waiting
+
+    async def _enqueue_request(self, request: Request) -> Response:
+        if self._stopped:
+            raise RefusedError(STOPPED)
+        return await super()._enqueue_request(request)
+
+    def _process_queue(self, slot: Slot) -> None:
+        if slot.queue and 0 < self.total_concurrency <= self._running:
+            self._held[slot] = None
+        else:
+            super()._process_queue(slot)
 
     def _wait_for_download(self, slot: Slot, request: Request, *args: Any) -> Any:
         # Scrapy does so when its task starts, after it has emptied the queue: without a delay, all
         # waiting requests are sent at once.
         slot.transferring.add(request)
-        return super()._wait_for_download(slot, request, *args)
+        self._running += 1
+        return self._download_in_turn(slot, request, *args)
+
+    async def _download_in_turn(self, slot: Slot, request: Request, result: Any) -> None:
+        task = asyncio.current_task()
+        self._downloads.add(task)  # type: ignore[arg-type]  # Scrapy makes one for each download
+        try:
+            await super()._wait_for_download(slot, request, result)
+        except asyncio.CancelledError:
+            result.errback(RefusedError(STOPPED))
+        finally:
+            self._downloads.discard(task)
+            self._running -= 1
+            while self._held and self._running < self.total_concurrency:
+                held = next(iter(self._held))
+                del self._held[held]
+                self._process_queue(held)
 
     def refuse_waiting(self, key: str, reason: str) -> None:
         """Fail all requests that wait in the slot *key* with ``RefusedError(reason)``."""
@@ -69,3 +112,22 @@ class Downloader(ScrapyDownloader):
         while slot and slot.queue:
             _, waiting = slot.queue.popleft()
             waiting.errback(RefusedError(reason))
+
+    def _watch(self) -> None:
+        self._watcher = asyncio.create_task(self._stop_with_spider())
+
+    async def _stop_with_spider(self) -> None:
+        """Refuse all requests when the spider is closing, which Scrapy waits for without limit."""
+        while (slot := self.crawler.engine._slot) and slot.closing is None:  # noqa: ASYNC110, SLF001
+            await asyncio.sleep(_WATCH_INTERVAL)
+        self._stopped = True
+        for key in list(self.slots):
+            self.refuse_waiting(key, STOPPED)
+        await asyncio.sleep(STOP_GRACE)
+        WorkerPool.for_crawler(self.crawler).stop()
+        for task in self._downloads:
+            task.cancel()
+
+    def _end_watch(self) -> None:
+        if self._watcher:
+            self._watcher.cancel()

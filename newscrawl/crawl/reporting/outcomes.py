@@ -52,6 +52,7 @@ _REASONS = {
     "DownloadFailedError": "connection",
     "ResponseFailed": "connection",
     "ResponseNeverReceived": "connection",
+    "TunnelError": "proxy",
     "TCPTimedOutError": "timeout",
     "TimeoutError": "timeout",
     "DownloadTimeoutError": "timeout",

@@ -88,17 +88,54 @@ async def test_a_given_slot_takes_precedence():
 
 
 @in_loop
-async def test_requests_of_slow_domains_are_not_active():
+async def test_slots_take_turns(monkeypatch: pytest.MonkeyPatch):
+    """As many downloads as allowed; a slot that waits for its delay takes the turn of no other."""
+    downloader = make_downloader(
+        CONCURRENT_REQUESTS=2,
+        CONCURRENT_REQUESTS_PER_DOMAIN=1,
+        DOWNLOAD_SLOTS={"late.example": {"delay": 1e9}},
+    )
+    order: list[str] = []
+    running = most = 0
+
+    async def download(request: Request) -> Response:
+        nonlocal running, most
+        order.append(request.url[7])
+        running += 1
+        most = max(most, running)
+        for _ in range(9):
+            await asyncio.sleep(0)
+        running -= 1
+        return Response(request.url)
+
+    monkeypatch.setattr(downloader.handlers, "download_request_async", download)
+    late, *others = [
+        [asyncio.ensure_future(downloader._enqueue_request(Request(url))) for _ in range(3)]
+        for url in (
+            "http://late.example",
+            "http://a.example",
+            "http://b.example",
+            "http://c.example",
+        )
+    ]
+    await asyncio.gather(*(request for requests in others for request in requests))
+    assert most == 2
+    assert sorted(order[:3]) == sorted(order[3:6]) == sorted(order[6:]) == ["a", "b", "c"]
+    downloader.close()
+    downloader.refuse_waiting("late.example", "closed")
+    for request in late:
+        with pytest.raises(RefusedError, match="closed"):
+            await request
+
+
+@in_loop
+async def test_requests_that_wait_need_a_scheduler_that_knows_slots():
     downloader = make_downloader(CONCURRENT_REQUESTS=2)
-    slot = downloader.slots["slow.example"] = Slot(1, 0, jitter=0)
-    requests = [Request(f"http://slow.example/{n}") for n in range(3)]
-    downloader.active.update(requests[:2])
+    downloader.active.update(Request(f"http://a.example/{n}") for n in range(4))
     assert downloader.needs_backout()
-    slot.queue.append((requests[0], Deferred()))
-    assert downloader.needs_backout()
-    downloader.slow.update({"slow.example", "unknown.example"})
+    downloader.max_waiting = 3
     assert not downloader.needs_backout()
-    downloader.active.add(requests[2])
+    downloader.max_waiting = 2
     assert downloader.needs_backout()
     downloader.total_concurrency = 0
     assert not downloader.needs_backout()
