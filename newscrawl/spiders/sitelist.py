@@ -373,12 +373,10 @@ class SitelistSpider(Spider):
             for entry, reason in zip(undated, reasons, strict=True):
                 entry["timestamp"] = None if reason else plan.period.until
             listed = [entry for entry in listed if entry["timestamp"] is not None]
-        else:
-            limit = 2 * plan.budgets.articles
-            counts["over_limit"] += max(len(listed) - limit, 0)
-            listed = listed[:limit]
+        limit = 2 * plan.budgets.articles
+        counts["over_limit"] += max(len(listed) - limit, 0)
         left_out.update(+counts)
-        return listed
+        return listed[:limit]
 
     async def _read_page(self, plan: SitePlan, url: str) -> dict[str, Any]:
         """Return the body of a page, its date, title and canonical URL; no body if it fails."""
@@ -625,7 +623,7 @@ class SitelistSpider(Spider):
         number, joined = plan.release_parts(self.state.pages.joined)
         self.site_stats.count(plan.site.key, "discovered_count", number)
         for story, key in joined:
-            self.state.pages.record_parts(story, [key])
+            self.state.pages.record_parts(plan.site.key, story, [key])
         return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:
@@ -636,6 +634,7 @@ class SitelistSpider(Spider):
             skipped = plan.candidate_count + in_flight
             self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
             self.site_stats.count(site, "left_out_count/changed_later", plan.outside)
+            self.site_stats.count(site, "left_out_count/over_limit", plan.over_limit)
             self.site_stats.count(site, "left_out_count/likely_list", plan.likely_lists)
             self.site_stats.count(site, "undated_count", plan.undated)
             if plan.undated:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
+from newscrawl.crawl.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.period import archive_span, span_of
 from newscrawl.crawl.discovery.urls import TrackingVariants, absolute_url
@@ -100,7 +100,7 @@ def read_page(
     - ``article``: with *extraction*, arguments of
       :func:`newscrawl.workers.tasks.extract_page`, its result for a page that is no index;
     - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
-    - ``feeds``: URLs; ``next``: URL of the next page of a list; ``left_out``: counts by
+    - ``feeds``: URLs, at most *limit*; ``next``: URL of the next page of a list; ``left_out``: counts by
       reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
@@ -141,7 +141,7 @@ def read_page(
                 variants.add(href, target, base)
         headlines = headlines if len(headlines) >= _MIN_HEADLINES else {}
         rest = (u for u in written if u not in headlines and not (has_period and archive_span(u)))
-        for target in _lists(document, base, rest, number):
+        for target in islice(_lists(document, base, rest, number), limit):
             links["section"].add(target)
     others: dict[str, str] = {}
     if wanted and not number:
@@ -156,8 +156,8 @@ def read_page(
         "barrier": barrier,
         "article": article,
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
-        "feeds": _feed_urls(document, url, base) if wanted else [],
-        "next": next(filter(ListingPages.of, following), None),
+        "feeds": _feed_urls(document, url, base, limit) if wanted else [],
+        "next": next((u for u in following if is_usable(u) and ListingPages.of(u)), None),
         "articles": articles["entries"],
         "scripted": bool(others) and others is not headlines,
         "sections": links["section"].result("section")["entries"],
@@ -249,8 +249,8 @@ def _destination(url: str, base: str) -> str:
     return next((found for found in targets if found and link_kind(found) == "article"), url)
 
 
-def _feed_urls(document: Document, url: str, base: str) -> list[str]:
-    """Return the URLs of declared feeds, else of links to files that are named like feeds.
+def _feed_urls(document: Document, url: str, base: str, limit: int) -> list[str]:
+    """Return the URLs of the first *limit* declared feeds, else of links to files named like feeds.
 
     Of a page that is itself named so, which lists the feeds of a site, all of them.
     """
@@ -263,13 +263,11 @@ def _feed_urls(document: Document, url: str, base: str) -> list[str]:
     ]
     if not hrefs:
         anchors = dict.fromkeys(document.attributes["href"].values())
-        limit = None if _FEED_PATH.search(url) else _MAX_FEED_LINKS
+        limit = limit if _FEED_PATH.search(url) else _MAX_FEED_LINKS
         hrefs = list(islice(filter(_FEED_PATH.search, anchors), limit))
-    return list(
-        dict.fromkeys(
-            filter(None, (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs))
-        )
-    )
+    first = islice(dict.fromkeys(filter(is_usable, hrefs)), limit)
+    urls = (absolute_url(_FEED_SCHEME.sub("", href), base) for href in first)
+    return list(dict.fromkeys(filter(None, urls)))
 
 
 def _is_feed(media_type: str, name: str) -> bool:
@@ -307,7 +305,7 @@ def _anchors(document: Document) -> Iterator[tuple[str, str]]:
         href = address.strip()
         if (
             document.tag[row] in ("a", "area")
-            and 0 < len(href) <= MAX_URL_LENGTH
+            and is_usable(href)
             and not href.lower().startswith(_IGNORED_PREFIXES)
         ):
             yield _encode_query(href, document.encoding), squeeze(document.subtree_text(row))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -44,6 +44,8 @@ MIN_AFTER = 20
 """Articles changed after the period that are requested in any case."""
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
+MAX_TARGETS = 20_000
+"""Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left out."""
 MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
 MIN_REDIRECTS = 2
@@ -127,6 +129,9 @@ class SitePlan:
         self._tickets = count(1)
         self._requests = 0
         self._requests_by_role: Counter[Role] = Counter()
+        self._max_targets = max(MAX_TARGETS, 10 * budgets.articles)
+        #: pages and sources beyond that limit
+        self.over_limit = 0
         self._seen: set[tuple[bool, str]] = set()
         self._article_keys: set[str] = set()
         self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
@@ -283,7 +288,7 @@ class SitePlan:
         elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
             if self.period.until is not None:
-                self._series[_series_name(target)].targets[target.key] = target
+                self._series[_series_name(target)].add(target)
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
         else:
@@ -294,11 +299,15 @@ class SitePlan:
         self._known_count += history.get("listed", 0)
 
     def _mark_seen(self, role: Role, key: str) -> bool:
-        """Return True the first time; a feed may have the URL of a page."""
+        """Return True the first time, within the limit; a feed may have the URL of a page."""
         mark = (role in ("section", "article"), key)
-        new = mark not in self._seen
+        if mark in self._seen:
+            return False
+        if len(self._seen) >= self._max_targets:
+            self.over_limit += 1
+            return False
         self._seen.add(mark)
-        return new
+        return True
 
     def add_feed(self, url: str) -> None:
         """Add a feed that a page links to, in place of the usual ones."""
@@ -436,7 +445,7 @@ class SitePlan:
         if key in self._article_keys or key in self._listed_pages:
             return False
         if not self._mark_seen("article", key):
-            if not confirmed:
+            if not confirmed or (True, key) not in self._seen:
                 return False
             self._final_keys.discard(key)
         self._article_keys.add(key)
@@ -445,7 +454,8 @@ class SitePlan:
 
     def add_known_pages(self, keys: Iterable[str]) -> int:
         """Count listed pages that are not due; return how many of them this crawl has not seen."""
-        new = set(keys) - self._known_pages
+        room = self._max_targets - len(self._known_pages)
+        new = set(islice((key for key in keys if key not in self._known_pages), room))
         self._known_pages |= new
         self._known_count += len(new)
         self.listed_count += len(new)
@@ -615,7 +625,7 @@ class SitePlan:
 
     def record_place(self, sitemap: Target, place: Place) -> None:
         """Record when the articles of *sitemap* were published."""
-        self._series[_series_name(sitemap)].places[sitemap.key] = place
+        self._series[_series_name(sitemap)].record(sitemap, place)
 
     def _may_be_elsewhere(self, sitemap: Target) -> bool:
         """Return whether the time of *sitemap*, if it has one, says little of its articles."""

@@ -178,7 +178,7 @@ JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
 SELECT_BY_PATH: Final = f"""
 SELECT lookup.value, 1, {_PAGE_COLUMNS} FROM json_each(?) AS lookup JOIN page
 ON page.key = lookup.value OR (page.key > lookup.value || '?' AND page.key < lookup.value || '@')
-WHERE body_hash IS NOT NULL
+WHERE body_hash IS NOT NULL LIMIT 5000
 """  # noqa: S608
 SELECT_DUE_PAGES: Final = f"""
 SELECT key, 1, {_PAGE_COLUMNS} FROM page
@@ -190,9 +190,13 @@ SELECT_COPIES: Final = """
 SELECT 1 FROM page WHERE site = (SELECT site FROM page WHERE key = ?1) AND body_hash = ?2
 AND key != ?1 LIMIT 1
 """
+MAX_KNOWN_SOURCES: Final = 5000
+"""Maximum number of sources of a site that a crawl knows, those used last."""
 SELECT_SOURCES: Final = f"""
-SELECT {", ".join(SourceRow._fields)} FROM source
-WHERE site = ? ORDER BY published IS NULL, published DESC, first_seen
+SELECT {", ".join(SourceRow._fields)} FROM (
+    SELECT * FROM source WHERE site = ?
+    ORDER BY coalesce(fetched_at, first_seen) DESC LIMIT {MAX_KNOWN_SOURCES}
+) ORDER BY published IS NULL, published DESC, first_seen
 """  # noqa: S608
 
 INSERT_PAGE: Final = """
@@ -259,8 +263,15 @@ ROW_SIZE: Final = 200
 """Size of a row without its texts in bytes, approximately."""
 KEY_COPIES: Final = 3
 """Copies of the key of a row in its table and in its indexes."""
-_SIZE: Final = f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
-_SIZES: Final = {"page": f"{_SIZE} + length(hints)", "source": _SIZE}
+_SIZE: Final = (
+    f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
+    " + coalesce(length(etag), 0) + coalesce(length(last_modified), 0)"
+)
+_ALIASES: Final = f"""coalesce((
+    SELECT sum({ROW_SIZE} + {KEY_COPIES} * length(alias.key) + length(alias.page))
+    FROM alias WHERE alias.page = page.key
+), 0)"""  # noqa: S608
+_SIZES: Final = {"page": f"{_SIZE} + length(hints) + {_ALIASES}", "source": _SIZE}
 _USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
 # The limit, which is none, keeps the texts out of the sort.
 SITE_SIZES: Final = {
@@ -303,6 +314,8 @@ _KEPT_RATIO: Final = 0.8
 
 class SiteSizes(Component):
     """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
+
+    Those of a page include its rows in ``alias``.
 
     The limit of a site's rows in each table is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes; 0 is none.
     """
