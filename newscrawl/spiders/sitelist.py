@@ -167,7 +167,9 @@ class SitelistSpider(Spider):
         plan = SitePlan(site, budgets, known, period, self.remaining, parameters=learned)
         plan.resume(finished)
         for row in history.sources:
-            plan.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
+            plan.add_source(
+                row.role, row.url, depth=row.depth, timestamp=row.published, key=row.key
+            )
         patterns = self._patterns_of(plan)
         for page in history.pages:
             if patterns.accept(page["url"]):
@@ -412,9 +414,9 @@ class SitelistSpider(Spider):
         listed, left_out = listing["entries"], listing["left_out"]
         if listing["kind"] == "index":
             for entry in listed:  # of feeds, in OPML, or of sitemaps
-                plan.add_source(
-                    target.role, entry["url"], depth=target.depth + 1, timestamp=entry["timestamp"]
-                )
+                time, key = entry["timestamp"], entry["key"]
+                depth = target.depth + 1
+                plan.add_source(target.role, entry["url"], depth=depth, timestamp=time, key=key)
             listed = []
         elif target.role == "sitemap":
             listed = await self._search_period(plan, "sitemap", listed, left_out)

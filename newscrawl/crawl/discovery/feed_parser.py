@@ -49,6 +49,7 @@ _PERIODS: Final = {
     b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
 }  # fmt: skip
 _OUTLINE: Final = re.compile(rb"""\sxmlUrl\s{0,9}=\s{0,9}["']([^"'<>]{1,2083})["']""")
+_PAGE: Final = re.compile(rb"\s{0,99}<(?:!doctype\s{1,9})?html\b", re.IGNORECASE)
 _HOME: Final = re.compile(r"(?:https?://[^/?#]+)?/?")
 _HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
@@ -72,7 +73,11 @@ def read_feed(
         for outline in islice(_OUTLINE.finditer(data), MAX_ENTRIES):
             entries.add(unescape(outline[1].decode("utf-8", "replace")), is_sitemap=True)
         return entries.result("index")
-    return read_json(data, entries) if is_json(data) else read_xml(repair_xml(data), entries)
+    if is_json(data):
+        return read_json(data, entries)
+    if _PAGE.match(data) and not ROOT.search(data, 0, _MAX_PROLOG):
+        return entries.result("unknown")
+    return read_xml(repair_xml(data), entries)
 
 
 def is_json(data: bytes) -> bool:

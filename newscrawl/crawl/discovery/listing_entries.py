@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MAX_URL_LENGTH = 2083
 """Maximum length of a URL; longer ones are generated or hostile."""
-MAX_UNDATED = {"index": 5000, "article": 5000, "section": 5000}
+MAX_UNDATED = {"index": 2000, "article": 2000, "section": 2000}
 """Maximum number of undated entries of a document by its kind, which are searched for a period."""
 MAX_RESULT_SIZE = 8 * 2**20
 """Maximum size of the entries of a document in characters: 80,000 with usual URLs."""
@@ -167,7 +167,8 @@ class EntryCollector:
             }
             if not is_sitemap and "?" in url:
                 self._variants.add(url, absolute, self.base)
-            key = page_key(absolute, kept)
+            # That of a source is computed if it is among the first.
+            key = absolute if is_sitemap else page_key(absolute, kept)
             entry = {
                 "url": absolute,
                 "key": key,
@@ -207,8 +208,10 @@ class EntryCollector:
         self._left_out["over_limit"] += len(entries) - len(kept)
         left_out = {reason: count for reason, count in self._left_out.items() if count}
         entries = kept
-        parts = further_pages(entry["url"] for entry in entries)
+        parts = further_pages(entry["url"] for entry in entries) if kind != "index" else {}
         for entry in entries:
+            if kind == "index":
+                entry["key"] = page_key(entry["url"])
             if story := parts.get(entry["url"]):
                 entry["story"] = page_key(story, self._variants.kept)
         variants = self._variants.result()

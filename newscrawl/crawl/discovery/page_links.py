@@ -58,6 +58,7 @@ _FEED_PATH = re.compile(
 )
 _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
+_MAX_FEEDS = 200
 # Links with texts of the length of headlines that make a list of a page without addresses of articles.
 _MIN_HEADLINES = 3
 _MAX_TEASER_DEPTH = 6
@@ -100,7 +101,7 @@ def read_page(
     - ``article``: with *extraction*, arguments of
       :func:`newscrawl.workers.tasks.extract_page`, its result for a page that is no index;
     - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
-    - ``feeds``: URLs, at most *limit*; ``next``: URL of the next page of a list; ``left_out``: counts by
+    - ``feeds``: URLs, at most 200; ``next``: URL of the next page of a list; ``left_out``: counts by
       reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
@@ -156,7 +157,7 @@ def read_page(
         "barrier": barrier,
         "article": article,
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
-        "feeds": _feed_urls(document, url, base, limit) if wanted else [],
+        "feeds": _feed_urls(document, url, base) if wanted else [],
         "next": next((u for u in following if is_usable(u) and ListingPages.of(u)), None),
         "articles": articles["entries"],
         "scripted": bool(others) and others is not headlines,
@@ -249,24 +250,24 @@ def _destination(url: str, base: str) -> str:
     return next((found for found in targets if found and link_kind(found) == "article"), url)
 
 
-def _feed_urls(document: Document, url: str, base: str, limit: int) -> list[str]:
-    """Return the URLs of the first *limit* declared feeds, else of links to files named like feeds.
+def _feed_urls(document: Document, url: str, base: str) -> list[str]:
+    """Return the URLs of declared feeds, else of links to files that are named like feeds.
 
     Of a page that is itself named so, which lists the feeds of a site, all of them.
     """
-    hrefs = [
+    declared = (
         link.get("href")
         for link in document.statements
         if link.tag == "link"
         and not {"alternate", "outline"}.isdisjoint(link.get("rel").lower().split())
         and _is_feed(link.get("type"), f"{link.get('href')} {link.get('title')}")
-    ]
+    )
+    hrefs = list(islice(filter(is_usable, declared), _MAX_FEEDS))
     if not hrefs:
         anchors = dict.fromkeys(document.attributes["href"].values())
-        limit = limit if _FEED_PATH.search(url) else _MAX_FEED_LINKS
-        hrefs = list(islice(filter(_FEED_PATH.search, anchors), limit))
-    first = islice(dict.fromkeys(filter(is_usable, hrefs)), limit)
-    urls = (absolute_url(_FEED_SCHEME.sub("", href), base) for href in first)
+        limit = _MAX_FEEDS if _FEED_PATH.search(url) else _MAX_FEED_LINKS
+        hrefs = list(islice(filter(_FEED_PATH.search, filter(is_usable, anchors)), limit))
+    urls = (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs)
     return list(dict.fromkeys(filter(None, urls)))
 
 

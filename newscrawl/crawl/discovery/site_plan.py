@@ -309,10 +309,10 @@ class SitePlan:
         self._seen.add(mark)
         return True
 
-    def add_feed(self, url: str) -> None:
+    def add_feed(self, url: str, key: str = "") -> None:
         """Add a feed that a page links to, in place of the usual ones."""
         self._usual_feeds.clear()
-        self._add_source(Target("feed", url))
+        self._add_source(Target("feed", url, key=key))
 
     def add_next_feed(self, url: str) -> None:
         """Add the next page of a feed, if there are too few candidates; it is not stored."""
@@ -320,24 +320,28 @@ class SitePlan:
         if len(self._articles) < self._missing and self._mark_seen("feed", feed.key):
             self._queue(feed)
 
-    def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
+    def add_sitemap(
+        self, url: str, *, depth: int = 0, timestamp: float | None = None, key: str = ""
+    ) -> None:
         """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
         if depth > MAX_SITEMAP_DEPTH:
             return
         if timestamp is None:
             timestamp = date_timestamp(date_in_url(url))
-        self._add_source(Target("sitemap", url, depth, timestamp))
+        self._add_source(Target("sitemap", url, depth, timestamp, key=key))
 
-    def add_source(self, role: Role, url: str, *, depth: int, timestamp: float | None) -> None:
-        """Add a source that a previous crawl found."""
+    def add_source(
+        self, role: Role, url: str, *, depth: int, timestamp: float | None, key: str = ""
+    ) -> None:
+        """Add a source that an index lists, or that a previous crawl found."""
         if role == "robots":
             self.add_domain(url)
         elif role == "feed":
-            self.add_feed(url)
+            self.add_feed(url, key)
         elif role == "sitemap":
-            self.add_sitemap(url, depth=depth, timestamp=timestamp)
+            self.add_sitemap(url, depth=depth, timestamp=timestamp, key=key)
         elif role == "section":
-            self.add_section({"url": url, "key": page_key(url)}, depth)
+            self.add_section({"url": url, "key": key}, depth)
 
     def add_default_sitemap(self, failed: str) -> None:
         """Add the next one of the usual sitemaps after *failed*, which could not be read.

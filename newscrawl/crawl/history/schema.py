@@ -310,6 +310,8 @@ _FULL_RATIO: Final = 0.9
 """Share of the limit above which a site makes room for new pages when a crawl starts."""
 _KEPT_RATIO: Final = 0.8
 """Share of the limit that such a site keeps."""
+_SOURCES_PART: Final = 8
+"""Part of the limit for the sources of a site: an eighth."""
 
 
 class SiteSizes(Component):
@@ -317,24 +319,25 @@ class SiteSizes(Component):
 
     Those of a page include its rows in ``alias``.
 
-    The limit of a site's rows in each table is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes; 0 is none.
+    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an eighth; 0 is
+    none.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        self._limits: dict[Table, int] = {"page": limit, "source": -(-limit // _SOURCES_PART)}
         self._stats = crawler.stats
         self._sizes: Counter[tuple[Table, str]] = Counter()
         self._warned: set[str] = set()
 
     async def reduce(self, store: CrawlStore) -> None:
         """Read the sizes; delete the rows used longest ago of sites near the limit."""
-        if not self._limit:
-            return
-        kept = int(self._limit * _KEPT_RATIO)
-        tables: tuple[Table, ...] = ("page", "source")
-        for table in tables:
+        for table, limit in self._limits.items():
+            if not limit:
+                return
+            kept = int(limit * _KEPT_RATIO)
             rows = await store.read(SITE_SIZES[table])
-            full = [site for site, size in rows if size > self._limit * _FULL_RATIO]
+            full = [site for site, size in rows if size > limit * _FULL_RATIO]
             if full:
                 store.write(DELETE_OLDEST[table], [(json.dumps(full), kept)])
             self._sizes.update({(table, site): size for site, size in rows})
@@ -345,7 +348,7 @@ class SiteSizes(Component):
     def admits(self, table: Table, site: str, key: str, *texts: str) -> bool:
         """Return whether a new row of *site* with these values is to be stored; add its size."""
         size = ROW_SIZE + KEY_COPIES * len(key) + sum(map(len, texts))
-        if 0 < self._limit < self._sizes[table, site] + size:
+        if 0 < self._limits[table] < self._sizes[table, site] + size:
             self._stats.inc_value("newscrawl/state/forgotten_count")
             self._warn(site)
             return False
@@ -359,7 +362,7 @@ class SiteSizes(Component):
                 "%s has more pages than NEWSCRAWL_STATE_SITE_SIZE (%d bytes) permits to remember;"
                 " articles of the forgotten ones may be emitted again",
                 site,
-                self._limit,
+                self._limits["page"],
             )
 
 
