@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -39,11 +39,13 @@ if TYPE_CHECKING:
 NO_ANSWER = frozenset({"address", "connection", "dns", "proxy", "robots_unreachable", "timeout"})
 """Reasons of failures without an answer of the site, as are errors of its server."""
 #: the protocol has no indexes of indexes, but some sites have
-MAX_SITEMAP_DEPTH = 3
+MAX_SITEMAP_DEPTH = 5
 MIN_AFTER = 20
 """Articles changed after the period that are requested in any case."""
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
+MAX_TARGETS = 20_000
+"""Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left out."""
 MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
 MIN_REDIRECTS = 2
@@ -52,7 +54,9 @@ MAX_IN_PIPELINES = 6
 """Pages in the item pipelines from which no others are requested, since they are in memory."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
 """Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
-USUAL_FEEDS = ("/feed/", "/rss", "/rss.xml")
+USUAL_FEEDS = (
+    "/feed/", "/rss.xml", "/rss", "/feed.xml", "/atom.xml", "/index.xml", "/spip.php?page=backend",
+)  # fmt: skip
 """Feeds of sites that link to none and where nothing lists an article, in the order of trial."""
 
 
@@ -132,6 +136,7 @@ class SitePlan:
         self._tickets = count(1)
         self._requests = 0
         self._requests_by_role: Counter[Role] = Counter()
+        self._max_targets = max(MAX_TARGETS, 10 * budgets.articles)
         self._seen: set[tuple[bool, str]] = set()
         self._article_keys: set[str] = set()
         self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
@@ -142,11 +147,11 @@ class SitePlan:
         self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
         #: requests of articles within the period, and of those that were changed after it
         self._within = self._after = 0
-        #: articles not requested, since they were changed after the period
-        self.outside = 0
-        #: lists by directory, fewer than none if it has articles; candidates left out as likely lists
+        #: lists by directory, fewer than none if it has articles
         self._lists: defaultdict[str, float] = defaultdict(float)
-        self.likely_lists = 0
+        #: pages and sources that are not requested, by reason: ``over_limit`` (of their number),
+        #: ``changed_later`` (after the period), ``likely_list``, ``sitemap_depth``
+        self.left_out: Counter[str] = Counter()
         #: undated listings in order of time, less those that were not, by role
         self.order_scores: Counter[Role] = Counter()
         #: candidates without a date, if a period was asked for
@@ -293,7 +298,7 @@ class SitePlan:
         elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
             if self.period.until is not None:
-                self._series[_series_name(target)].targets[target.key] = target
+                self._series[_series_name(target)].add(target)
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
         else:
@@ -304,16 +309,20 @@ class SitePlan:
         self._known_count += history.get("listed", 0)
 
     def _mark_seen(self, role: Role, key: str) -> bool:
-        """Return True the first time; a feed may have the URL of a page."""
+        """Return True the first time, within the limit; a feed may have the URL of a page."""
         mark = (role in ("section", "article"), key)
-        new = mark not in self._seen
+        if mark in self._seen:
+            return False
+        if len(self._seen) >= self._max_targets:
+            self.left_out["over_limit"] += 1
+            return False
         self._seen.add(mark)
-        return new
+        return True
 
-    def add_feed(self, url: str) -> None:
+    def add_feed(self, url: str, key: str = "") -> None:
         """Add a feed that a page links to, in place of the usual ones."""
         self._usual_feeds.clear()
-        self._add_source(Target("feed", url))
+        self._add_source(Target("feed", url, key=key))
 
     def add_next_feed(self, url: str) -> None:
         """Add the next page of a feed, if there are too few candidates; it is not stored."""
@@ -321,24 +330,29 @@ class SitePlan:
         if len(self._articles) < self._missing and self._mark_seen("feed", feed.key):
             self._queue(feed)
 
-    def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
+    def add_sitemap(
+        self, url: str, *, depth: int = 0, timestamp: float | None = None, key: str = ""
+    ) -> None:
         """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
         if depth > MAX_SITEMAP_DEPTH:
+            self.left_out["sitemap_depth"] += 1
             return
         if timestamp is None:
             timestamp = date_timestamp(date_in_url(url))
-        self._add_source(Target("sitemap", url, depth, timestamp))
+        self._add_source(Target("sitemap", url, depth, timestamp, key=key))
 
-    def add_source(self, role: Role, url: str, *, depth: int, timestamp: float | None) -> None:
-        """Add a source that a previous crawl found."""
+    def add_source(
+        self, role: Role, url: str, *, depth: int, timestamp: float | None, key: str = ""
+    ) -> None:
+        """Add a source that an index lists, or that a previous crawl found."""
         if role == "robots":
             self.add_domain(url)
         elif role == "feed":
-            self.add_feed(url)
+            self.add_feed(url, key)
         elif role == "sitemap":
-            self.add_sitemap(url, depth=depth, timestamp=timestamp)
+            self.add_sitemap(url, depth=depth, timestamp=timestamp, key=key)
         elif role == "section":
-            self.add_section({"url": url, "key": page_key(url)}, depth)
+            self.add_section({"url": url, "key": key}, depth)
 
     def add_default_sitemap(self, failed: str) -> None:
         """Add the next one of the usual sitemaps after *failed*, which could not be read.
@@ -456,7 +470,7 @@ class SitePlan:
         if key in self._article_keys or key in self._listed_pages:
             return False
         if not self._mark_seen("article", key):
-            if not confirmed:
+            if not confirmed or (True, key) not in self._seen:
                 return False
             self._final_keys.discard(key)
         self._article_keys.add(key)
@@ -465,7 +479,10 @@ class SitePlan:
 
     def add_known_pages(self, keys: Iterable[str]) -> int:
         """Count the listed pages that former crawls have read; return their number."""
-        new = {key for key in set(keys) - self._known_pages if (True, key) not in self._seen}
+        known = (
+            key for key in keys if key not in self._known_pages and (True, key) not in self._seen
+        )
+        new = set(islice(known, self._max_targets - len(self._known_pages)))
         self._known_pages |= new
         self._known_count += len(new)
         self.listed_count += len(new)
@@ -588,14 +605,14 @@ class SitePlan:
             while self._articles and not self._section_precedes:
                 target = self._articles.pop()
                 if self._is_likely_list(target):
-                    self.likely_lists += 1
+                    self.left_out["likely_list"] += 1
                     continue
                 is_after = self.period.is_after(target.timestamp)
                 if not is_after or self._after < max(MIN_AFTER, self._within // 10):
                     self._after += is_after
                     self._within += not is_after
                     return target
-                self.outside += 1
+                self.left_out["changed_later"] += 1
             # Known articles count: a section is read if listings are short, not if news are few.
             while (
                 self._sections
@@ -612,7 +629,7 @@ class SitePlan:
 
     def _usual_feed(self) -> Target | None:
         found = self.in_flight or self._article_keys or self._known_count
-        while self.is_read and self._usual_feeds and not found:
+        while self._answered and self._usual_feeds and not found:
             url = urljoin(self.site.url, self._usual_feeds.popleft())
             self._add_source(Target("feed", url))
             if self._listed:
@@ -638,7 +655,7 @@ class SitePlan:
 
     def record_place(self, sitemap: Target, place: Place) -> None:
         """Record when the articles of *sitemap* were published."""
-        self._series[_series_name(sitemap)].places[sitemap.key] = place
+        self._series[_series_name(sitemap)].record(sitemap, place)
 
     def _may_be_elsewhere(self, sitemap: Target) -> bool:
         """Return whether the time of *sitemap*, if it has one, says little of its articles."""

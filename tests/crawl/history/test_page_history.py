@@ -461,6 +461,44 @@ async def test_memory_of_a_site_is_bounded(
 
 
 @in_loop
+async def test_aliases_and_validators_count_towards_the_size_of_a_site(
+    crawl: Opening, fake_clock: FakeClock, state_file: Path
+):
+    """A page has other canonical URLs and validators at each visit."""
+    settings = {"NEWSCRAWL_STATE_SITE_SIZE": 30_000, "NEWSCRAWL_ALL_DUE": True}
+    for visit in range(20):
+        async with crawl(**settings) as state:
+            for number in range(5):
+                page = entry(f"{visit}-{number}", NOON)
+                await listed_as_due(state, page)
+                canonical = f"{HOME}{visit}-{number}-{'x' * 1500}"
+                await emit(state, page, f"{visit} {number}", canonical=canonical, ETag="e" * 1000)
+        fake_clock.forward(24)
+    with sqlite3.connect(state_file) as connection:
+        [(pages,)] = connection.execute("SELECT sum(length(key) + length(etag)) FROM page")
+        [(aliases,)] = connection.execute("SELECT sum(length(key)) FROM alias")
+    assert 0 < pages + aliases < 40_000
+
+
+@in_loop
+async def test_compares_many_addresses_of_a_story_in_linear_time(
+    crawl: Opening, fake_clock: FakeClock
+):
+    """Each headline is looked up once, whatever the number of pages with the same path."""
+    title = {"hints": {"title": "A headline of more than five words"}}
+    path = "2026/05/04/a-story-about-the-old-bridge.html?id="
+    async with crawl() as state:
+        first = [entry(f"{path}{number}") | title for number in range(20)]
+        await listed_as_due(state, *first)
+        for number, page in enumerate(first):
+            await emit(state, page, f"Text {number}")
+        later = [entry(f"{path}{number}") | title for number in range(100, 120)]
+        found = await state.pages._find_by_path(later)
+        assert found.keys() == {page["key"] for page in later}
+        assert len({id(pages[0]) for pages in found.values()}) == 1
+
+
+@in_loop
 async def test_memory_is_bounded_within_a_crawl(
     crawl: Opening, fake_clock: FakeClock, caplog: pytest.LogCaptureFixture
 ):
