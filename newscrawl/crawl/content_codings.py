@@ -29,6 +29,7 @@ MAX_CODINGS: Final = 2
 MAX_MEMBERS: Final = 10_000
 """Maximum number of members of a gzip stream and of frames of a zstd stream."""
 GZIP: Final = b"\x1f\x8b\x08"
+_MAX_GZIP: Final = 2
 """First bytes of a gzip stream."""
 INFLATE_ERROR: Final = cast("type[Exception]", isal_zlib.error)
 """Error of a damaged deflate stream; of a wrong type in the stubs of isal."""
@@ -85,6 +86,14 @@ def decode(data: bytes, codings: Sequence[str], max_size: int, *, cut: bool = Fa
         if size > max_size and not cut:
             raise TooLargeError
         data = b"".join(chunks)[:max_size]
+    return data
+
+
+def unpacked(data: bytes, max_size: int) -> bytes:
+    """Return a gzip file that was sent as it is, unpacked up to *max_size* bytes; other *data* itself."""
+    for _ in range(_MAX_GZIP):  # some servers compress compressed files
+        if data.startswith(GZIP):
+            data = decode(data, ["gzip"], max_size, cut=True)
     return data
 
 

@@ -33,7 +33,9 @@ _KNOWN = frozenset(
         "dropped/too_new", "dropped/language", "dropped/keyword",
     }
 )  # fmt: skip
-_NO_RESULTS = frozenset({"discovered", "left_out", "not_due", "rendering", "skipped", "undated"})
+_NO_RESULTS = frozenset(
+    {"discovered", "left_out", "not_due", "rendering", "skipped", "start_page", "undated"}
+)
 _SELECT_CRAWLS = """
 SELECT crawl.id, started, ended, reason, query, text FROM crawl
 LEFT JOIN query ON query.id = crawl.query

@@ -75,6 +75,12 @@ MIN_SEARCHED: Final = 3 * MIN_DISTANCE
 MIN_ORDERED: Final = 7
 """Samples of the first listing of a site that show whether its entries are in order of time."""
 
+FEED_TYPES: Final = (
+    "application/rss+xml, application/atom+xml, application/feed+json, application/rdf+xml;q=0.9, "
+    "application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1"
+)
+"""``Accept`` of requests for feeds: some addresses have a page for browsers, too."""
+
 #: Discovery comes first, so that articles are ordered among all known ones.
 _PRIORITY: dict[Role, int] = {
     "robots": 4_000_000,
@@ -209,6 +215,7 @@ class SitelistSpider(Spider):
         sent = self.politeness.requests[plan.site.key] if self.politeness else 0
         for ticket, target in plan.next_targets(sent):
             headers, url = conditional_headers(target.history), plan.current_url(target)
+            accept = {"Accept": FEED_TYPES} if target.role == "feed" else {}
             meta = {
                 PLANNED: True,
                 "newscrawl_site": plan.site.key,
@@ -229,7 +236,7 @@ class SitelistSpider(Spider):
                 url,
                 callback=self.parse,
                 errback=self.errback,
-                headers=headers,
+                headers={**accept, **headers},
                 meta=meta,
                 # Newest first: tickets are numbered in the order of the plan.
                 priority=_PRIORITY[target.role] - ticket,
@@ -268,6 +275,7 @@ class SitelistSpider(Spider):
             if is_stopped(failure.value):
                 return
             reason = failure_reason(failure.value)
+            await self._read_error_page(plan, target, getattr(failure.value, "response", None))
             copy = await self._replace(plan, target, reason, request)
             plan.close(ticket, accepted=copy is not None)
             if copy is not None:
@@ -302,6 +310,8 @@ class SitelistSpider(Spider):
         self, plan: SitePlan, target: Target, reason: str, request: Request | None = None
     ) -> None:
         self.crawl_state.record_failure(plan, target, request, reason)
+        if target.is_start and target.role == "section":
+            self.site_stats.count(plan.site.key, f"start_page_count/{reason}")
         if request is not None:
             request.meta[OUTCOME] = f"failed/{reason}"
         self._count_failure(plan, target.role, target.url, reason)
@@ -489,6 +499,7 @@ class SitelistSpider(Spider):
         page, response = await self._read_links(plan, target, response)
         item = None
         if page["barrier"] and target.role == "section":
+            self._follow_sources(plan, target, page, response)
             self._record_failure(plan, target, page["barrier"], response.request)
             return None
         if target.role == "article":
@@ -562,8 +573,7 @@ class SitelistSpider(Spider):
         self, plan: SitePlan, target: Target, response: Response, page: dict[str, Any]
     ) -> None:
         entries, depth = ClassifiedEntries(), target.depth + 1
-        for url in (*page["feeds"], *header_feeds(response)):
-            plan.add_feed(url)
+        self._add_feeds(plan, page["feeds"], response)
         if target.depth <= plan.budgets.depth:
             # Known articles may have links like those of sections.
             for entry in await self.crawl_state.pages.without_articles(
@@ -587,6 +597,35 @@ class SitelistSpider(Spider):
                 place = "older"
             plan.add_pages(target, page["next"], place)
         self.crawl_state.record_listing(plan, target, response, entries, depth=depth)
+
+    def _add_feeds(self, plan: SitePlan, feeds: Iterable[str], response: Response) -> None:
+        for url in (*feeds, *header_feeds(response)):
+            plan.add_feed(url)
+
+    def _follow_sources(
+        self, plan: SitePlan, target: Target, page: dict[str, Any], response: Response
+    ) -> None:
+        """Add the feeds and, of a page of the site list, the sections that a barrier names."""
+        self._add_feeds(plan, page["feeds"], response)
+        for entry in page["sections"] if target.from_site_list else ():
+            plan.add_section(entry, target.depth + 1)
+
+    async def _read_error_page(
+        self, plan: SitePlan, target: Target, response: Response | None
+    ) -> None:
+        """Add the sources that a page of the site list names although its status is an error."""
+        if (
+            target.role != "section"
+            or not target.is_start
+            or not isinstance(response, HtmlResponse)
+        ):
+            return
+        task = "newscrawl.crawl.discovery.page_links:read_page"
+        try:
+            page = await self._parse_in_worker(task, plan, response, limit=self.max_links)
+        except WorkerError:
+            page = {"feeds": (), "sections": ()}
+        self._follow_sources(plan, target, page, response)
 
     async def _accept_section(
         self, plan: SitePlan, target: Target, response: Response

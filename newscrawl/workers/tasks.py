@@ -155,12 +155,14 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
     if article.canonical_url is None and "canonical" in hints:
         article.canonical_url = hints["canonical"]
         article.evidence["canonical_url"] = Evidence("header", HINT_CONFIDENCE)
-    raw = hints.get("date")
+    raw, source = hints.get("date"), "hint"
+    if not raw:
+        raw, source = hints.get("updated"), "hint:updated"
     if raw and article.date is None and article.fetched_at is not None:
         article.date = parse_date(raw, article.fetched_at)
         if article.date is not None:
             article.date_raw = raw
-            article.evidence["date"] = Evidence("hint", HINT_CONFIDENCE)
+            article.evidence["date"] = Evidence(source, HINT_CONFIDENCE)
     # Only feeds and news sitemaps have dates.
     is_listed = LISTED in hints or "date" in hints
     is_barrier = article.evidence["kind"].source in BARRIERS

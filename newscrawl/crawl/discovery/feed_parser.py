@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import feedparser
 from w3lib.html import remove_tags
 
+from newscrawl.crawl.content_codings import unpacked
 from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector, is_usable
 from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
@@ -69,6 +70,7 @@ def read_feed(
     collector.
     """
     entries = EntryCollector(url, domains, **options)
+    data = unpacked(data, MAX_JSON_SIZE + 1)
     if b"<opml" in data[:_MAX_TAG]:
         for outline in islice(_OUTLINE.finditer(data), MAX_ENTRIES):
             entries.add(unescape(outline[1].decode("utf-8", "replace")), is_sitemap=True)
@@ -98,9 +100,13 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
         parsed = feedparser.parse(BytesIO(truncated), **options)
     except ValueError:  # malformed names of encodings and namespaces
         return entries.result("unknown")
-    language = parsed.feed.get("language")
+    language, home = parsed.feed.get("language"), parsed.feed.get("link")
+    is_rss = not str(parsed.get("version")).startswith("atom")
+    if is_rss and isinstance(home, str) and home.startswith(("http://", "https://")):
+        # RSS has no rule for relative links. A service that serves the feed has no stories.
+        entries.set_base(home)
     for entry in parsed.entries[:MAX_ENTRIES]:
-        _add(entries, entry, language)
+        _add(entries, entry, language, is_rss=is_rss)
     kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
     links = parsed.feed.get("links", ())
     following = next((link.get("href") for link in links if link.get("rel") == "next"), None)
@@ -153,18 +159,22 @@ def _without_nested_bases(feed: bytes) -> bytes:
     return _BASE.sub(replaced, feed)
 
 
-def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -> None:
+def _add(
+    entries: EntryCollector, entry: dict[str, Any], language: str | None, *, is_rss: bool
+) -> None:
     if not (link := _link(entry)):
         entries.skip("bad")
         return
     # Not the dates that feedparser reads: it takes the first digits for a year. And dict.get, as
     # feedparser's own get() returns one date for the other.
+    published, updated = dict.get(entry, "published"), dict.get(entry, "updated")
     entries.add(
         link,
-        date=dict.get(entry, "published"),
-        changed=dict.get(entry, "updated"),
+        date=published or dict.get(entry, "created") or (updated if is_rss else None),  # dc:date
+        changed=updated,
         title=_title(entry),
         language=language,
+        is_feed=True,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from newscrawl import clock
 from newscrawl.crawl.discovery.period import Period, span_of
@@ -21,7 +22,7 @@ from newscrawl.crawl.discovery.urls import (
     trap_kind,
 )
 from newscrawl.fields import further_pages, parse_date
-from newscrawl.fields.kind.link_classifier import date_in_url
+from newscrawl.fields.kind.link_classifier import date_in_url, is_file
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ MAX_UNDATED = {"index": 2000, "article": 2000, "section": 2000}
 MAX_RESULT_SIZE = 8 * 2**20
 """Maximum size of the entries of a document in characters: 80,000 with usual URLs."""
 _MAX_TITLE_LENGTH = 500
-_MAX_LANGUAGE_LENGTH = 40
+_MAX_LANGUAGE_LENGTH = _MAX_DATE_LENGTH = 40
 _DAY = 24 * 3600
 _MONTH = re.compile(r"(\d{4})-?(\d\d)?$")
 _DAY_FIRST = re.compile(r"^(\d\d?)-(\d\d?)-(\d{4})(?!\d)")
@@ -109,6 +110,15 @@ class EntryCollector:
         self._entries: dict[str, dict[str, Any]] = {}
         self._left_out: Counter[str] = Counter()
 
+    def set_base(self, home: str) -> None:
+        """Resolve relative URLs against *home* if that is another host of the site."""
+        host = urlsplit(home).netloc
+        if (
+            host != urlsplit(self.base).netloc
+            and registered_domain(site_key(home)) in self._domains
+        ):
+            self.base = home
+
     def skip(self, reason: str) -> None:
         """Count a skipped entry."""
         self._left_out[reason] += 1
@@ -123,12 +133,13 @@ class EntryCollector:
         language: str | None = None,
         link_text: str | None = None,
         is_sitemap: bool = False,
+        is_feed: bool = False,
         span: tuple[float, float] | None = None,
     ) -> None:
         """Add an entry, or count why it is skipped.
 
         *date* is the publication date, *changed* the last modification, which only orders entries
-        and shows what is too old. *span*: when the pages of a sitemap or of an archive page were
+        and shows what is too old; in a feed it is a hint of the publication, too. *span*: when the pages of a sitemap or of an archive page were
         published, by its name.
         """
         kept = self._variants.kept
@@ -152,31 +163,39 @@ class EntryCollector:
         timestamp = first or date_timestamp(date, language) or modified or date_timestamp(of_url)
         if listing_span and self._period.until is not None:
             timestamp = min(listing_span[1], self._period.until)
-        if not is_sitemap and registered_domain(site_key(absolute)) not in self._domains:
-            self.skip("other_site")
-        elif not is_sitemap and not self._patterns.accept(absolute):
-            self.skip("pattern")
-        elif reason := self._period.excludes(begin, end):
+        reason = None if is_sitemap else self._exclusion(absolute)
+        if reason := reason or self._period.excludes(begin, end):
             self.skip(reason)
-        else:
-            hints = {
-                "title": title and title[:_MAX_TITLE_LENGTH],
-                "date": published and published.isoformat(),
-                "language": language and language[:_MAX_LANGUAGE_LENGTH],
-                "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
-            }
-            if not is_sitemap and "?" in url:
-                self._variants.add(url, absolute, self.base)
-            # That of a source is computed if it is among the first.
-            key = absolute if is_sitemap else page_key(absolute, kept)
-            entry = {
-                "url": absolute,
-                "key": key,
-                "timestamp": timestamp,
-                "changed": modified,
-                "hints": {name: text for name, text in hints.items() if text},
-            }
-            self._entries.setdefault(key, entry)
+            return
+        hints = {
+            "title": title and title[:_MAX_TITLE_LENGTH],
+            "date": published and published.isoformat(),
+            "updated": changed and changed[:_MAX_DATE_LENGTH]
+            if is_feed and not published
+            else None,
+            "language": language and language[:_MAX_LANGUAGE_LENGTH],
+            "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
+        }
+        if not is_sitemap and "?" in url:
+            self._variants.add(url, absolute, self.base)
+        # That of a source is computed if it is among the first.
+        key = absolute if is_sitemap else page_key(absolute, kept)
+        entry = {
+            "url": absolute,
+            "key": key,
+            "timestamp": timestamp,
+            "changed": modified,
+            "hints": {name: text for name, text in hints.items() if text},
+        }
+        self._entries.setdefault(key, entry)
+
+    def _exclusion(self, url: str) -> str | None:
+        """Return why no page at *url* is requested."""
+        if registered_domain(site_key(url)) not in self._domains:
+            return "other_site"
+        if not self._patterns.accept(url):
+            return "pattern"
+        return "file" if is_file(url) else None
 
     def result(self, kind: str) -> dict[str, Any]:
         """Return ``kind``, ``entries`` (newest first, undated last), ``left_out`` counts, ``variants``.

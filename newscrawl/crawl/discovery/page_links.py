@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from newscrawl.crawl.discovery.listing_entries import EntryCollector, is_usable
-from newscrawl.crawl.discovery.paging import ListingPages
+from newscrawl.crawl.discovery.paging import ListingPages, is_cursor
 from newscrawl.crawl.discovery.period import archive_span, span_of
 from newscrawl.crawl.discovery.urls import TrackingVariants, absolute_url
 from newscrawl.document.document import parse_document, rows_between
@@ -59,6 +59,7 @@ _FEED_PATH = re.compile(
 _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
 _MAX_FEEDS = 200
+_MAX_NEXT = 50
 # Links with texts of the length of headlines that make a list of a page without addresses of articles.
 _MIN_HEADLINES = 3
 _MAX_TEASER_DEPTH = 6
@@ -149,7 +150,9 @@ def read_page(
         others = headlines or _scripted_links(document.source, base, limit)
     for target, text in others.items():
         links["article"].add(target, link_text=text)
-    following = chain(_next_listings(document, url, base, written), second) if wanted else ()
+    declared = list(_declared_next(document, base))
+    linked = chain(_next_listings(document, url, base, written), second) if wanted else ()
+    following = list(islice(filter(is_usable, chain(declared, linked)), _MAX_NEXT))
     articles = links["article"].result("article")
     return {
         "kind": kind,
@@ -158,7 +161,9 @@ def read_page(
         "article": article,
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, url, base) if wanted else [],
-        "next": next((u for u in following if is_usable(u) and ListingPages.of(u)), None),
+        "next": next(
+            chain(filter(ListingPages.of, following), filter(is_cursor, following), declared), None
+        ),
         "articles": articles["entries"],
         "scripted": bool(others) and others is not headlines,
         "sections": links["section"].result("section")["entries"],
@@ -215,17 +220,21 @@ def _teaser_days(document: Document) -> dict[str, str]:
     return found
 
 
-def _next_listings(document: Document, url: str, base: str, links: Iterable[str]) -> Iterator[str]:
-    """Yield the addresses of the next page of a list: as declared, linked, and loaded by scripts."""
-    declared = (
+def _declared_next(document: Document, base: str) -> Iterator[str]:
+    urls = (
         absolute_url(link.get("href"), base)
         for link in document.statements
         if "next" in link.get("rel").lower().split()
     )
-    yield from filter(None, declared)
+    return islice(filter(is_usable, filter(None, urls)), _MAX_NEXT)
+
+
+def _next_listings(document: Document, url: str, base: str, links: Iterable[str]) -> Iterator[str]:
+    """Yield the addresses of the next page of a list: as linked, and as loaded by scripts."""
     start = url.partition("?")[0].rstrip("/")
     for link in links:
-        if link.startswith(start) and _SECOND_PAGE.fullmatch(link, len(start)):
+        is_second = link.startswith(start) and _SECOND_PAGE.fullmatch(link, len(start))
+        if is_second or is_cursor(link):
             yield link
     for found in _LOADED_PAGE.findall(document.source):
         if target := absolute_url(unescape(found.decode(errors="replace")), base):

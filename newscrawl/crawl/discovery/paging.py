@@ -22,6 +22,11 @@ _STEPS = (0, 1, 4, 16)
 _DAY = 24 * 3600
 _ORDER: dict[Place | None, int] = {"newer": 0, "within": 1, "older": 2}
 
+#: parameter with the place of the next page in a list
+_CURSOR = re.compile(
+    r"[?&](?:(?:page|list|next)[_-]?)?"
+    r"(?:cursor|before|after|token|offset|older|(?:last|max)[_-]?id)=[^&#]"
+)
 _NUMBER = re.compile(r"(?<!\d)(?<!limit=)(?<!size=)[1-9]\d*")
 
 
@@ -48,6 +53,8 @@ class ListingPages:
         """
         found = list(_NUMBER.finditer(following, following.find("/", len("https://"))))
         query = following.find("?")
+        if query > 0:  # a number in another value of the query is that of a cursor
+            found = [m for m in found if m.start() < query or _is_value(following, m)]
         for second, step in ((2, 1), (1, 1), (None, None)):
             for match in reversed(found):
                 if int(match[0]) == second or (second is None and 0 < query < match.start()):
@@ -79,6 +86,16 @@ class ListingPages:
             return 2 * self.newer
         middle = (self.newer + self.older) // 2
         return middle if middle > self.newer else None
+
+
+def is_cursor(url: str) -> bool:
+    """Return whether *url* names the place at which a list goes on, other than by a number of its page."""
+    return _CURSOR.search(url) is not None
+
+
+def _is_value(url: str, number: re.Match[str]) -> bool:
+    """Return whether *number* is the whole value of a parameter of *url*."""
+    return url[number.start() - 1] == "=" and url[number.end() : number.end() + 1] in ("", "&", "#")
 
 
 @dataclass(slots=True)

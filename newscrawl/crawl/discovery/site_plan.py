@@ -158,8 +158,8 @@ class SitePlan:
         self.undated = 0
         #: sitemaps by their names without numbers, if a period with an end was asked for
         self._series: defaultdict[str, SitemapSeries] = defaultdict(SitemapSeries)
-        #: listings and page numbers by page key, the first pages excepted
-        self._pages: dict[str, tuple[ListingPages, int]] = {}
+        #: listings (None: with cursors) and page numbers by page key, the first pages excepted
+        self._pages: dict[str, tuple[ListingPages | None, int]] = {}
         #: listed articles
         self.listed_count = 0
         #: pages that may be further pages of stories, with the keys of these
@@ -399,16 +399,24 @@ class SitePlan:
         pages, number = self._pages.get(target.key, (None, 1))
         if pages is None and following and self.is_own_url(following):
             pages = ListingPages.of(following)
+            if pages is None and place != "older":
+                self._add_page(target, following, place, None, number + 1)
         if pages is None:
             return
         pages.record(number, place)
         following_number = pages.next_number()
         if following_number is not None:
-            timestamp = target.timestamp or (None if place == "undated" else self.period.until)
-            page = Target("section", pages.url(following_number), target.depth, timestamp)
-            if self._mark_seen("section", page.key):
-                self._pages[page.key] = pages, following_number
-                self._queue(page)
+            url = pages.url(following_number)
+            self._add_page(target, url, place, pages, following_number)
+
+    def _add_page(
+        self, target: Target, url: str, place: Place, pages: ListingPages | None, number: int
+    ) -> None:
+        timestamp = target.timestamp or (None if place == "undated" else self.period.until)
+        page = Target("section", url, target.depth, timestamp)
+        if self._mark_seen("section", page.key):
+            self._pages[page.key] = pages, number
+            self._queue(page)
 
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
         """Add an article with its ``history``, if any; return False if it was known.

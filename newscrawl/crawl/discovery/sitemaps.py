@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
-from newscrawl.crawl.content_codings import GZIP, decode
+from newscrawl.crawl.content_codings import unpacked
 from newscrawl.crawl.discovery import feed_parser
 from newscrawl.crawl.discovery.feed_parser import ROOT, repair_xml
 from newscrawl.crawl.discovery.listing_entries import EntryCollector, is_usable
@@ -41,7 +41,6 @@ _ENTRY = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:url|sitemap)[\s>]", re.IGNORECASE)
 _ENTRY_NAMES = [f"{{*}}{name}" for name in ("url", "sitemap", "URL", "SITEMAP", "Url", "Sitemap")]
 # An index can list its sitemaps as if they were pages.
 _SITEMAP_NAME = re.compile(r"\.xml(?:\.gz)?(?:\?|$)", re.IGNORECASE)
-_MAX_GZIP = 2
 _MAX_PARTS = 10_000  # of an entry: it may have 1,000 images
 _MAX_ROBOTS_SITEMAPS = 100
 
@@ -70,9 +69,7 @@ def read_sitemap(
     those of the collector; entries that they exclude are counted.
     """
     entries = EntryCollector(url, domains, **options)
-    for _ in range(_MAX_GZIP):  # some servers compress compressed files
-        if data.startswith(GZIP):
-            data = decode(data, ["gzip"], MAX_SIZE + 1, cut=True)
+    data = unpacked(data, MAX_SIZE + 1)
     if len(data) > MAX_SIZE:
         entries.skip("over_size")
     data = data[:MAX_SIZE]

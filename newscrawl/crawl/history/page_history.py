@@ -542,7 +542,9 @@ def _lacks_words_of_link(article: Article, visit: Visit) -> bool:
     date, title = article.evidence.get("date"), article.evidence.get("title")
     hints = visit.target.hints
     listed = frozenset(words(hints.get("link_text") or hints.get("title") or ""))
-    if len(listed) < _MIN_LINK_WORDS or (date and date.source not in ("hint", "url")):
+    if len(listed) < _MIN_LINK_WORDS or (
+        date and date.source not in ("hint", "hint:updated", "url")
+    ):
         return False
     own_title = "" if title and title.source == "hint" else article.title or ""
     shown = listed.intersection(words(f"{own_title} {article.body}"))

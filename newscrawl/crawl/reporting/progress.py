@@ -158,7 +158,7 @@ def site_table(sites: Mapping[str, Counter[str]]) -> Table:
         # Missing feeds and sitemaps are normal, unless nothing was found.
         found = counts["discovered"] and not failed_reason(counts)
         discovery = () if found else ("discovery_failed",)
-        names = (*_NO_ARTICLE, *_HISTORY, *discovery, "rendering")
+        names = (*_NO_ARTICLE, *_HISTORY, *discovery, "start_page", "rendering")
         listed = (_listed(counts, name) for name in names)
         table.add_row(site, *numbers, "; ".join(filter(None, listed)))
     return table

@@ -78,7 +78,7 @@ _ARTICLE_TYPES = frozenset({"Article", "BlogPosting", "LiveBlogPosting", "Report
 _LIST_TYPES = frozenset({"CollectionPage", "ItemList", "SearchResultsPage"})
 _PRODUCT_TYPES = frozenset({"Product", "Offer", "AggregateOffer", "Service", "LocalBusiness"})
 _PAGE_TYPES = frozenset({"WebPage", "WebSite", "Organization"})
-_DATE_KINDS = {"text": 1.0, "time": 2.0, "url": 0.0, "hint": 0.0}
+_DATE_KINDS = {"text": 1.0, "time": 2.0, "url": 0.0, "hint": 0.0, "hint:updated": 0.0}
 _STRUCTURED_DATE_KIND = 3.0
 
 

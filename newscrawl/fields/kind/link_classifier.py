@@ -49,12 +49,17 @@ _ID_PARAMETERS = re.compile(
 def link_kind(url: str, text: str = "") -> LinkKind:
     """Classify the link to *url* with the link text *text*."""
     parts = urlsplit(url)
-    if _FILE_EXTENSION.search(parts.path):
+    if is_file(url):
         return "other"
     points = url_points(url) + _text_points(text, dated=_find_date(parts.path) is not None)
     if points >= MIN_ARTICLE_POINTS:
         return "article"
     return "section" if _may_be_section(parts.path, parts.query) else "other"
+
+
+def is_file(url: str) -> bool:
+    """Return whether *url* is that of a file, such as a picture, a recording or an archive."""
+    return _FILE_EXTENSION.search(urlsplit(url).path) is not None
 
 
 def may_be_article(url: str) -> bool:
@@ -63,15 +68,14 @@ def may_be_article(url: str) -> bool:
     99 % of the articles of two labelled corpora of news pass.
     """
     try:
-        return url_points(url) > 0 and not _FILE_EXTENSION.search(urlsplit(url).path)
+        return url_points(url) > 0 and not is_file(url)
     except ValueError:
         return False
 
 
 def is_headline(url: str, text: str) -> bool:
     """Return whether *text*, of a link to the page *url*, is as long as a headline."""
-    is_page = not _FILE_EXTENSION.search(urlsplit(url).path)
-    return is_page and _text_points(text, dated=False) > 1
+    return not is_file(url) and _text_points(text, dated=False) > 1
 
 
 def may_list_articles(url: str, base: str) -> bool:
