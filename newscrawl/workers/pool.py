@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict, deque
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from newscrawl.workers.process import Answer
 
+    Place = tuple[WorkerProcess | None, int]
+
 T = TypeVar("T")
+_FATAL: Final = frozenset({"crash", "memory", "timeout"})
 
 
 class WorkerPool(Component):
@@ -58,8 +61,11 @@ class WorkerPool(Component):
         self._capacity = TASKS_AT_ONCE if workers else 1
         self._stats = stats
         self._budget = SiteBudget(limits.site_seconds)
-        self._waiting: dict[str, deque[asyncio.Future[WorkerProcess | None]]] = defaultdict(deque)
+        self._waiting: dict[str, deque[asyncio.Future[Place]]] = defaultdict(deque)
         self._running: Counter[str] = Counter()
+        #: sites of tasks that ended their process: their tasks share none, and leave one to others
+        self._suspects: set[str] = set()
+        self._max_suspects = max(1, workers - 1)
         # Start-time fair queueing: seconds by site, and of the site that was served last.
         self._times: defaultdict[str, float] = defaultdict(float)
         self._now = 0.0
@@ -113,7 +119,7 @@ class WorkerPool(Component):
     async def _call(
         self, function: str, data: bytes, site: str, plain: dict[str, Any]
     ) -> dict[str, Any]:
-        worker = await self._worker_for(site)
+        worker, load = await self._worker_for(site)
         seconds = None
         try:
             if self._budget.is_exceeded(site):
@@ -125,9 +131,11 @@ class WorkerPool(Component):
                 seconds = time.monotonic() - start
             # A process that was killed cannot tell its CPU time.
             seconds = answer.get("seconds", seconds)
+            if answer.get("reason") in _FATAL:
+                self._suspects.add(site)
             return result_of(answer)
         finally:
-            self._release(worker, site, seconds)
+            self._release(worker, load, site, seconds)
 
     async def _result(self, future: asyncio.Future[T]) -> T:
         """Wait for *future*, which :meth:`stop` cancels."""
@@ -151,9 +159,9 @@ class WorkerPool(Component):
             worker.kill(answer)
             raise
 
-    async def _worker_for(self, site: str) -> WorkerProcess | None:
-        """Wait until it is the turn of *site*, and return its worker; None for the thread."""
-        turn: asyncio.Future[WorkerProcess | None] = asyncio.get_running_loop().create_future()
+    async def _worker_for(self, site: str) -> Place:
+        """Wait until it is the turn of *site*; return its worker (None: the thread) and its load."""
+        turn: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
         if site not in self._waiting and not self._running[site]:  # an idle site saves no time
             self._times[site] = max(self._times[site], self._now)
         self._waiting[site].append(turn)
@@ -162,29 +170,42 @@ class WorkerPool(Component):
             return await self._result(turn)
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # it had got a worker
-                self._release(turn.result(), site, None)
+                self._release(*turn.result(), site, None)
             raise
 
     def _assign(self) -> None:
         """Give the least busy workers to the sites with the fewest tasks and the least time used."""
         while self._waiting:
             worker = min(self._places, key=self._loads.__getitem__)
-            if self._loads[worker] == self._capacity:
+            room = self._capacity - self._loads[worker]
+            suspects_room = sum(map(self._running.__getitem__, self._suspects)) < self._max_suspects
+            fitting = [
+                site
+                for site in self._waiting
+                if self._load(site) <= room and (suspects_room or site not in self._suspects)
+            ]
+            if not fitting:
                 return
-            site = min(self._waiting, key=lambda site: (self._running[site], self._times[site]))
+            site = min(fitting, key=lambda site: (self._running[site], self._times[site]))
             self._now = max(self._now, self._times[site])
             turn = self._waiting[site].popleft()
             if not self._waiting[site]:
                 del self._waiting[site]
             if not turn.cancelled():
                 self._running[site] += 1
-                self._loads[worker] += 1
-                turn.set_result(worker)
+                self._loads[worker] += self._load(site)
+                turn.set_result((worker, self._load(site)))
 
-    def _release(self, worker: WorkerProcess | None, site: str, seconds: float | None) -> None:
+    def _load(self, site: str) -> int:
+        """Return the places in a worker that a task takes: all, if it may end or block it."""
+        return self._capacity if site in self._suspects else 1
+
+    def _release(
+        self, worker: WorkerProcess | None, load: int, site: str, seconds: float | None
+    ) -> None:
         """End a task of *site* that took *worker* *seconds*; None if it did not run."""
         self._running[site] -= 1
-        self._loads[worker] -= 1
+        self._loads[worker] -= load
         if seconds is not None:
             self._budget.add(site, seconds)
             self._times[site] += seconds

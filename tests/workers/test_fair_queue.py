@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
+from typing import Any
 
 import pytest
 
@@ -45,6 +47,48 @@ def test_idle_site_saves_no_time():
     """A site that comes late takes turns with one that has used much time."""
     order = served([("old", 0.5)], [("old", 0.02)] * 8 + [("new", 0.02)] * 8)
     assert Counter(order[1:9])["old"] >= 3
+
+
+@pytest.mark.slow
+def test_site_that_ends_workers_shares_none():
+    """Tasks of others neither wait behind its tasks nor for them, if there are two workers."""
+    order = []
+
+    async def run() -> None:
+        pool = WorkerPool(2, Limits(deadline=1))
+
+        async def call(site: str, name: str) -> None:
+            with suppress(WorkerError):
+                await pool.call(f"tests.helpers.hostile_tasks:{name}", b"", site=site)
+            order.append(site)
+
+        await call("bad", "hang")
+        await asyncio.gather(
+            *(call("bad", "hang") for _ in range(2)), *(call("good", "measure") for _ in range(9))
+        )
+        await pool.close()
+
+    asyncio.run(run())
+    assert order == ["bad", *["good"] * 9, "bad", "bad"]
+
+
+def test_stopped_pool_gives_up_its_tasks():
+    async def run() -> list[Any]:
+        pool = WorkerPool(1)
+        calls = [
+            asyncio.ensure_future(pool.call(f"tests.helpers.hostile_tasks:{name}", b""))
+            for name in ("measure", "hang", "hang", "measure")
+        ]
+        await calls[0]
+        pool.stop()
+        late = pool.call("tests.helpers.hostile_tasks:measure", b"")
+        results = await asyncio.gather(*calls, late, return_exceptions=True)
+        await pool.close()
+        return results
+
+    first, *others = asyncio.run(run())
+    assert first["length"] == 0
+    assert [error.reason for error in others] == ["stopped"] * 4
 
 
 def test_budget_grows_with_the_tasks():

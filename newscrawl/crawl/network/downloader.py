@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
 from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.reactor import is_reactor_installed
 
 from newscrawl.crawl.discovery.urls import registered_domain, site_key
 from newscrawl.crawl.network import RefusedError
@@ -26,6 +28,24 @@ MAX_WAITING: Final = 1000
 STOP_GRACE: Final = 2.5
 """Seconds that downloads and pages in progress have to finish when a crawl is stopped."""
 _WATCH_INTERVAL: Final = 0.2
+LOOKUPS: Final = 2
+"""Lookups of host names for each download that there may be: some outlast theirs."""
+
+
+class LookupThread(Thread):
+    """A thread of the reactor, which looks up host names in them.
+
+    A lookup cannot be cancelled: with a name server that does not answer it lasts longer than the
+    download, or the crawl, that needs it. So there are more threads than downloads, and the end of
+    the process waits for none of them.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options, daemon=True)
+
+    def join(self, timeout: float | None = None) -> None:
+        """Return at once unless there is a *timeout*."""
+        super().join(timeout or 0)
 
 
 class Downloader(ScrapyDownloader):
@@ -115,6 +135,12 @@ class Downloader(ScrapyDownloader):
 
     def _watch(self) -> None:
         self._watcher = asyncio.create_task(self._stop_with_spider())
+        if is_reactor_installed():
+            from twisted.internet import reactor  # noqa: PLC0415  # importing it installs one
+
+            pool = reactor.getThreadPool()
+            pool.threadFactory = LookupThread
+            pool.adjustPoolsize(maxthreads=pool.max + LOOKUPS * self.total_concurrency)
 
     async def _stop_with_spider(self) -> None:
         """Refuse all requests when the spider is closing, which Scrapy waits for without limit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.defer import Deferred
 
 from newscrawl.crawl.network import RefusedError, copy_response
-from newscrawl.crawl.network.downloader import Downloader
+from newscrawl.crawl.network.downloader import Downloader, LookupThread
 from newscrawl.crawl.reporting.logs import LogText, LogTextFilter
 from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
 from tests.conftest import run_python
@@ -153,6 +154,17 @@ async def test_refuses_waiting_requests_of_a_slot():
     for deferred in waiting:
         with pytest.raises(RefusedError, match="closed"):
             await deferred.asFuture(asyncio.get_running_loop())
+
+
+def test_the_end_of_a_crawl_waits_for_no_lookup():
+    answer = threading.Event()
+    thread = LookupThread(target=answer.wait, name="lookup")
+    thread.start()
+    thread.join()
+    assert (thread.is_alive(), thread.daemon) == (True, True)
+    answer.set()
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 RESOLVE = """
