@@ -239,9 +239,9 @@ FEEDS: dict[str, Case] = {
     ),
     "json-feed-many": _feed_case(
         "a JSON Feed of 100,000 entries and hubs",
-        lambda visit: json.dumps(
+        lambda _: json.dumps(
             {
-                "items": [{"url": f"{visit.base}/2026/03/14/{n}-x.html"} for n in range(100_000)],
+                "items": [{"url": f"http://other.example/{n}-x.html"} for n in range(100_000)],
                 "hubs": [{}] * 100_000,
                 "next_url": "x" * MIB,
             }

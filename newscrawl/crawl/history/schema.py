@@ -276,12 +276,17 @@ ROW_SIZE: Final = 200
 """Size of a row without its texts in bytes, approximately."""
 KEY_COPIES: Final = 3
 """Copies of the key of a row in its table and in its indexes."""
+MAX_KEY: Final = 400
+"""Length of a key above which each copy takes a page of the file, whose size is :data:`PAGE_SIZE`."""
+PAGE_SIZE: Final = 4096
+_KEYS_SIZE: Final = (
+    f"{ROW_SIZE} + {KEY_COPIES} * iif(length(key) > {MAX_KEY}, {PAGE_SIZE}, length(key))"
+)
 _SIZE: Final = (
-    f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
-    " + coalesce(length(etag), 0) + coalesce(length(last_modified), 0)"
+    f"{_KEYS_SIZE} + length(url) + coalesce(length(etag), 0) + coalesce(length(last_modified), 0)"
 )
 _ALIASES: Final = f"""coalesce((
-    SELECT sum({ROW_SIZE} + {KEY_COPIES} * length(alias.key) + length(alias.page))
+    SELECT sum({_KEYS_SIZE.replace("key", "alias.key")} + length(alias.page))
     FROM alias WHERE alias.page = page.key
 ), 0)"""  # noqa: S608
 _SIZES: Final = {"page": f"{_SIZE} + length(hints) + {_ALIASES}", "source": _SIZE}
@@ -368,7 +373,8 @@ class SiteSizes(Component):
 
     def admits(self, table: Table, site: str, key: str, *texts: str) -> bool:
         """Return whether a new row of *site* with these values is to be stored; add its size."""
-        size = ROW_SIZE + KEY_COPIES * len(key) + sum(map(len, texts))
+        key_size = PAGE_SIZE if len(key) > MAX_KEY else len(key)
+        size = ROW_SIZE + KEY_COPIES * key_size + sum(map(len, texts))
         if 0 < self._limits[table] < self._sizes[table, site] + size:
             self._stats.inc_value("newscrawl/state/forgotten_count")
             self._warn(site)
