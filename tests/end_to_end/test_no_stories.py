@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,3 +107,51 @@ def test_outcomes_of_pages_in_place_of_stories(tmp_path: Path) -> None:
     assert "pages ask for consent" in again.output
     [alarm] = find_alarms(read_crawls([str(tmp_path / "state.sqlite")]))
     assert (alarm.measure, "ask for consent" in alarm.message) == ("no_story", True)
+
+
+RSS = "<rss version='2.0'><channel><title>N</title>{}</channel></rss>"
+
+
+@pytest.mark.slow
+def test_sources_of_a_site_whose_front_page_has_no_story(tmp_path: Path) -> None:
+    """Barriers and errors hide neither declared feeds nor usual ones, and are named all the same."""
+    declared = "<link rel=alternate type=application/rss+xml href=/own.xml>"
+    script = barrier_page("needs_js", "root", "de")
+    consent = barrier_page("consent", "own-form", "de")
+    fronts = {
+        "127.0.0.1": (
+            "needs_js",
+            html(script.replace("</head>", f"{declared}</head>")),
+            "/own.xml",
+        ),
+        "127.0.0.3": ("needs_js", html(script), "/feed/"),
+        "127.0.0.4": (
+            "consent",
+            html(consent.replace("</head>", f"{declared}</head>")),
+            "/own.xml",
+        ),
+        "127.0.0.5": ("http_500", html("Sorry", 500), "/rss.xml"),
+        "127.0.0.6": ("http_403", html(declared, 403), "/own.xml"),
+    }
+    with ExitStack() as stack:
+        webs = {}
+        for number, (address, (_, front, feed)) in enumerate(fronts.items()):
+            web = webs[address] = stack.enter_context(DirectWeb(address=address))
+            path = f"/2026/11/22/a-story-of-the-day-{number}.html"
+            item = f"<item><title>A story</title><link>{web.url}{path}</link></item>"
+            xml = Answer(RSS.format(item).encode(), 200, {"Content-Type": "application/rss+xml"})
+            web.put(f"{address}/", front)
+            web.put(f"{address}{feed}", xml)
+            web.put(f"{address}{path}", html(article_page(number)))
+        crawl = crawl_sites(
+            tmp_path,
+            [f"{web.url}/" for web in webs.values()],
+            direct_environment(),
+            RETRY_ENABLED=False,
+            NEWSCRAWL_ALLOWED_ADDRESSES="127.0.0.0/8",
+        )
+        for address, (reason, _, _) in fronts.items():
+            site = crawl.site_counts(f"{address}:{webs[address].port}")
+            assert site["article_count"] == 1, address
+            assert site[f"start_page_count/{reason}"] == 1, address
+    assert "start page: 1 needs_js" in " ".join(crawl.output.split())

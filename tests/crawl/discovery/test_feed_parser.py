@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -219,3 +220,50 @@ def test_reads_when_not_to_poll(elements: str, ttl: float, hours: list[int]):
     item = "<item><link>http://site.example/a</link><ttl>9999</ttl></item>"
     found = read(f"{head}{item}</channel></rss>".encode())
     assert (found["ttl"], found["skip_hours"]) == (ttl, hours)
+
+
+@pytest.mark.parametrize(
+    ("form", "dates", "hints"),
+    [
+        ("rss", "<pubDate>Sun, 22 Nov 2026 07:00:00 GMT</pubDate>", "date"),
+        ("rss", "<dc:date>2026-11-22T07:00:00Z</dc:date>", "date"),
+        ("rss", "<pubDate/><dc:date>2026-11-22T07:00:00Z</dc:date>", "date"),
+        ("rss", "<dcterms:created>2026-11-22T07:00:00Z</dcterms:created>", "date"),
+        ("rdf", "<dc:date>2026-11-22T07:00:00Z</dc:date>", "date"),
+        ("atom", "<a:published>2026-11-22T07:00:00Z</a:published>", "date"),
+        ("atom", "<a:updated>2026-11-22T07:00:00Z</a:updated>", "updated"),
+    ],
+)
+def test_takes_the_date_of_publication_in_any_notation(form: str, dates: str, hints: str):
+    head, tail, name, link = FORMS[form]
+    names = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
+    entry = f"<{name} {names}>{link.format(url(1))}{dates}</{name}>"
+    [found] = read(f"{head}{entry}{tail}".encode())["entries"]
+    assert found["hints"][hints].startswith(("2026-11-22", "Sun"))
+    assert len({"date", "updated"} & found["hints"].keys()) == 1
+
+
+def test_reads_a_gzip_file_that_was_sent_as_it_is():
+    data = feed("rss", 3)
+    assert read(gzip.compress(gzip.compress(data))) == read(data)
+
+
+@pytest.mark.parametrize(
+    ("home", "host"),
+    [
+        ("https://www.news.example/", "www.news.example"),
+        ("https://news.example/world/", "news.example"),
+        ("https://elsewhere.example/", "news.example"),
+        ("/", "news.example"),
+    ],
+)
+def test_relative_links_belong_to_the_site_of_the_feed(home: str, host: str):
+    data = feed("rss", 1).replace(b"https://news.example", b"")
+    found = read(data.replace(b"</title>", f"</title><link>{home}</link>".encode()))
+    assert urls(found) == [f"https://{host}/2026/11/22/story-0"]
+
+
+def test_leaves_out_recordings():
+    found = read(feed("rss", 3).replace(b"story-1", b"episode-1.mp3"))
+    assert len(found["entries"]) == 2
+    assert found["left_out"] == {"file": 1}

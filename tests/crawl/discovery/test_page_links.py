@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from newscrawl.crawl.discovery import urls as urls_module
 from newscrawl.crawl.discovery.page_links import read_page
+from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.urls import absolute_url, page_key, registered_domain, site_key
 from newscrawl.document.document import DocumentError
 
@@ -283,3 +284,29 @@ def test_finds_the_second_page_by_its_address(href: str):
     )
     found = read(teasers + links)["next"]
     assert found == urljoin(URL, href)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "<a class=more href='/latest?cursor=eyJpZCI6MTAwfQ%3D%3D'>Load more</a>",
+        "<a rel=next href='/latest?cursor=eyJpZCI6MTAwfQ%3D%3D'>&raquo;</a>",
+        "<a href='?before=2026-11-20T08:00:00Z&amp;section=city'>Ältere Beiträge</a>",
+        "<a href='/latest?page_token=CAoQAA'>Mehr</a>",
+        "<a rel=next href='/latest/older'>もっと見る</a>",
+        "<link rel=next href='/latest/older'>",
+    ],
+)
+def test_finds_the_next_page_by_a_cursor(link: str):
+    teasers = "".join(
+        f"<p><a href='/2026/11/22/story-{n}'>A story of the town {n}</a></p>" for n in range(9)
+    )
+    following = read(teasers + link)["next"]
+    assert following is not None
+    assert ListingPages.of(following) is None
+    assert following.startswith("https://www.news.example/")
+
+
+def test_prefers_the_number_of_a_page_to_a_cursor():
+    links = "<a href='?after=abc'>More</a><a href='?page=2'>2</a>"
+    assert read(links)["next"] == "https://www.news.example/?page=2"

@@ -307,3 +307,37 @@ def test_counts_candidates_without_a_date_of_a_period():
     site = SitePlan(Site(HOME), Budgets(9, 9, 9, 9, 9, 2, 9), period=Period(0.0, 10.0))
     assert [site.add_article(entry(path, time)) for path, time in (("/a", 1.0), ("/b", None))]
     assert site.undated == 1
+
+
+def test_follows_cursors_while_they_list_new_articles():
+    site = frontier()
+    [home] = [target for target in fetch(site) if target.role == "section"]
+    site.add_pages(home, f"{HOME}?cursor=a", "undated")
+    [first] = fetch(site)
+    site.add_pages(first, f"{HOME}?cursor=b", "undated")
+    [second] = fetch(site)
+    assert paths([first, second]) == ["/?cursor=a", "/?cursor=b"]
+    site.add_pages(second, f"{HOME}?cursor=c", "older")
+    assert "/?cursor=c" not in paths(fetch(site))
+
+
+def test_counts_indexes_of_sitemaps_that_are_too_deep():
+    site = frontier()
+    for depth in range(site_plan.MAX_SITEMAP_DEPTH + 2):
+        site.add_sitemap(f"{HOME}{depth}.xml", depth=depth)
+    assert site.left_out == {"sitemap_depth": 1}
+
+
+def test_tries_usual_feeds_although_the_front_page_fails():
+    site = frontier()
+    for target in fetch(site):
+        if target.role == "robots":
+            site.record_read(target)
+        else:
+            site.record_failure(target, "http_500")
+    found: list[str] = []
+    while targets := fetch(site):
+        found += paths(targets)
+        for target in targets:
+            site.record_failure(target, "http_404")
+    assert set(site_plan.USUAL_FEEDS) <= set(found)
