@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from http import HTTPStatus
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
 
 SHEETS: Final = "newscrawl_css"
 """Request meta key: False to fetch no style sheets for the page."""
-_LINK: Final = re.compile(r"<([^<>]{1,2083})>([^<>]{0,500})")
+MAX_LINK_SIZE: Final = 64 * 1024
+"""Bytes of the ``Link`` headers of a response that are read."""
+MAX_HEADER_FEEDS: Final = 20
+"""Feeds that these may name."""
+_LINK: Final = re.compile(rb"<([^<>]{1,2083})>([^<>]{0,500})")
 _CANONICAL: Final = re.compile(
-    r"""\brel\s*=\s*(?:canonical\b|"[^"]*\bcanonical\b)""", re.IGNORECASE
+    rb"""\brel\s*=\s*(?:canonical\b|"[^"]*\bcanonical\b)""", re.IGNORECASE
 )
 _FEED: Final = re.compile(
-    r"""\btype\s*=\s*"?application/(?:(?:atom|rdf|rss)\+xml|feed\+json)\b""", re.IGNORECASE
+    rb"""\btype\s*=\s*"?application/(?:(?:atom|rdf|rss)\+xml|feed\+json)\b""", re.IGNORECASE
 )
 
 
@@ -41,16 +46,17 @@ def header_hints(response: Response) -> dict[str, str]:
 
 def header_feeds(response: Response) -> list[str]:
     """Return the URLs of feeds that the headers of *response* state."""
-    return list(_linked(response, _FEED))
+    return list(islice(_linked(response, _FEED), MAX_HEADER_FEEDS))
 
 
-def _linked(response: Response, attribute: re.Pattern[str]) -> Iterator[str]:
+def _linked(response: Response, attribute: re.Pattern[bytes]) -> Iterator[str]:
     """Yield the URLs in ``Link`` headers (RFC 8288) with a matching attribute."""
-    for header in response.headers.getlist("Link"):
-        for address, attributes in _LINK.findall(header.decode("utf-8", "replace")):
-            url = web_url(address, response.url) if attribute.search(attributes) else None
-            if url is not None:
-                yield url
+    headers = b",".join(response.headers.getlist("Link"))[:MAX_LINK_SIZE]
+    for link in _LINK.finditer(headers):
+        address = link[1].decode("utf-8", "replace")
+        url = web_url(address, response.url) if attribute.search(link[2]) else None
+        if url is not None:
+            yield url
 
 
 def page_of(response: Response) -> PageItem:

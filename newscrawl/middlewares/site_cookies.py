@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
+from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
 from newscrawl.crawl.discovery.urls import is_public_suffix, registered_domain, site_key_or
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from http.cookiejar import Cookie
 
     from scrapy import Request
-    from scrapy.http import Response
 
 MAX_SITES: Final = 10_000
 """Maximum number of sites with cookies; those of the site that was requested longest ago go."""
@@ -51,7 +51,9 @@ class SiteCookiesMiddleware(CookiesMiddleware):
             return response
         accepted = [line for line in lines if len(line) <= MAX_COOKIE_SIZE][:MAX_COOKIES]
         jar = self.jars[key]
-        cookies = jar.make_cookies(_with_cookies(response, accepted), request)
+        # Not a copy, for which Scrapy would decode the body.
+        head = Response(response.url, headers={"Set-Cookie": accepted})
+        cookies = jar.make_cookies(head, request)
         self._process_cookies(cookies, jar=jar, request=request)
         if len(jar.jar) > MAX_COOKIES:
             jar.clear()
@@ -93,9 +95,3 @@ def _remove_cookies(request: Request) -> None:
     request.headers.pop("Cookie", None)
     if request.meta.get("cookiejar") == _site(request):
         del request.meta["cookiejar"]
-
-
-def _with_cookies(response: Response, lines: list[bytes]) -> Response:
-    kept = response.copy()
-    kept.headers.setlist("Set-Cookie", lines)
-    return kept

@@ -24,7 +24,10 @@ logger = logging.getLogger(__name__)
 
 MAX_HEADERS: Final = 1000
 """Header lines of a response; typical responses have 30."""
-
+MAX_HEADERS_SIZE: Final = 256 * 1024
+"""Bytes of the header lines of a response, as in browsers; further long lines are ignored."""
+MAX_SHORT_LINE: Final = 256
+"""Bytes of a header line that is read in any case, such as the length of the body."""
 
 MAX_TINY_CHUNKS: Final = 10_000
 """Chunks of a body after which their mean size must be at least :data:`MIN_CHUNK` bytes."""
@@ -41,7 +44,8 @@ class HttpHandler(HTTP11DownloadHandler):
 
     Twisted limits the length of a header line but not their number, and Scrapy converts the headers
     four times: 100,000 of them block the reactor for half a second. Scrapy sends a signal for each
-    chunk: a body of 1 MB in chunks of a byte takes the reactor 20 seconds.
+    chunk: a body of 1 MB in chunks of a byte takes the reactor 20 seconds. Long header lines beyond
+    :data:`MAX_HEADERS_SIZE` are ignored, since each reader of a header would need a bound.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -49,7 +53,11 @@ class HttpHandler(HTTP11DownloadHandler):
         if setting(crawler.settings, "NEWSCRAWL_SAFETY_ENABLED"):
             pool: Any = self._pool
             make = pool._factory  # noqa: SLF001  # Scrapy replaces it in the same way
-            pool._factory = lambda *args: _limited(make(*args))  # noqa: SLF001
+            pool._factory = lambda *args: _limited(make(*args), self._ignored)  # noqa: SLF001
+
+    def _ignored(self, url: str) -> None:
+        self._crawler.stats.inc_value("newscrawl/safety/ignored_headers_count")
+        logger.info("Ignored header lines beyond %d bytes: %s", MAX_HEADERS_SIZE, url)
 
     async def download_request(self, request: Request) -> Response:
         """Return the response to *request*; raise :class:`RefusedError` if it exceeds a limit.
@@ -89,7 +97,7 @@ class _ChunkDecoder(_ChunkedTransferDecoder):
         super().__init__(counted, finish)
 
 
-def _limited(factory: Any) -> Any:
+def _limited(factory: Any, ignored: Callable[[str], None]) -> Any:
     build = factory.buildProtocol
 
     def build_limited(address: Any) -> Any:
@@ -99,7 +107,8 @@ def _limited(factory: Any) -> Any:
         def request(*args: Any) -> Any:
             result = send(*args)
             parser = protocol._parser  # noqa: SLF001  # created by send()
-            _count_headers(parser)
+            url = (args[0].absoluteURI or b"").decode("latin-1")
+            _limit_headers(parser, lambda: ignored(url))
             parser._transferDecoders = {b"chunked": _ChunkDecoder}  # noqa: SLF001
             return result
 
@@ -110,17 +119,24 @@ def _limited(factory: Any) -> Any:
     return factory
 
 
-def _count_headers(parser: Any) -> None:
-    receive, count = parser.headerReceived, 0
+def _limit_headers(parser: Any, ignored: Callable[[], None]) -> None:
+    """Limit the lines that *parser* reads before the body; *ignored* is called if it reads not all."""
+    receive, count, size, is_cut = parser.lineReceived, 0, 0, False
 
-    def header_received(name: bytes, value: bytes) -> None:
-        nonlocal count
+    def line_received(line: bytes) -> None:
+        nonlocal count, size, is_cut
         count += 1
         if count > MAX_HEADERS:
             raise ResponseLimitError("headers")
-        receive(name, value)
+        if len(line) > MAX_SHORT_LINE and size + len(line) > MAX_HEADERS_SIZE:
+            if not is_cut:
+                ignored()
+            is_cut = True
+            return
+        size += len(line)
+        receive(line)
 
-    parser.headerReceived = header_received
+    parser.lineReceived = line_received
 
 
 def _exceeded_limit(error: BaseException | None) -> str | None:
