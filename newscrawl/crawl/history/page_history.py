@@ -207,18 +207,19 @@ class PageHistory(schema.History):
 
         Their headlines are the same, too: the parameters state the place of a link.
         """
-        by_path: defaultdict[str, list[Entry]] = defaultdict(list)
+        by_headline: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in entries:
             path, mark, _ = entry["key"].partition("?")
             if mark and url_points(f"http://{path}") >= MIN_ARTICLE_POINTS:
-                by_path[path].append(entry)
-        args = (json.dumps(list(by_path)),)
-        rows = await self._store.read(schema.SELECT_BY_PATH, args) if by_path else ()
+                for headline in _headlines(entry["hints"]):
+                    by_headline[path, headline].append(entry)
+        args = (json.dumps(list({path for path, _ in by_headline})),)
+        rows = await self._store.read(schema.SELECT_BY_PATH, args) if by_headline else ()
         return {
             entry["key"]: [page]
             for page in (PageRow(*row) for row in rows)
-            for entry in by_path[page.query_key]
-            if _headlines(entry["hints"]) & _headlines(json.loads(page.hints))
+            for headline in _headlines(json.loads(page.hints))
+            for entry in by_headline.pop((page.query_key, headline), ())
         }
 
     def record_entries(
@@ -337,10 +338,10 @@ class PageHistory(schema.History):
                 keys = [page_key(part) for part in parts]
                 # A view of the whole story has its other pages, too.
                 self.joined.update(keys if article.pages > 1 else [*keys, key])
-                self.record_parts(key, keys, visit.request)
+                self.record_parts(_site_of(visit.request), key, keys, visit.request)
         elif status == "unchanged":
             self._record_unchanged(visit)
-            self._add_aliases(visit, urls)
+            self._add_aliases(_site_of(visit.request), visit.target.key, urls, visit.request)
         elif visit.target.is_revisit:  # the old text stays, and is compared with the next one
             self.record_failure(visit.target, visit.request, status)
         else:
@@ -348,14 +349,15 @@ class PageHistory(schema.History):
             self._leases.write_with_end(visit.request, schema.PAGE_ENDED, [row])
         return status
 
-    def record_parts(self, story: str, keys: Iterable[str], request: Request | None = None) -> None:
-        """Record that the pages *keys* are further pages of the *story*, a page key."""
+    def record_parts(
+        self, site: str, story: str, keys: Iterable[str], request: Request | None = None
+    ) -> None:
+        """Record that the pages *keys* of *site* are further pages of the *story*, a page key."""
         parts = [key for key in keys if key != story]
         now = clock.now().timestamp()
         rows = [("known", now, None, 0, None, key) for key in parts]
         self._leases.write_with_end(request, schema.PAGE_ENDED, rows)
-        aliases = [(key, story, True) for key in parts]
-        self._leases.write_with_end(request, schema.INSERT_ALIAS, aliases)
+        self._add_aliases(site, story, dict.fromkeys(parts, True), request)
 
     def is_revisit(self, url: str) -> bool:
         """Return whether the page at *url*, in the pipelines, was emitted as an article before."""
@@ -401,15 +403,22 @@ class PageHistory(schema.History):
     ) -> None:
         for key, same_url in {visit.target.key: True, **urls}.items():
             self._recent[key] = EmittedArticle(visit.target.key, digest, same_url)
-        self._add_aliases(visit, urls)
+        self._add_aliases(_site_of(visit.request), visit.target.key, urls, visit.request)
         self._learn(visit, changed=changed)
         now, due = self._next_visit(visit.target, visit.request, changed=changed)
         row = (now, *visit.validators, digest, length, int(changed), due)
         self._write(visit, schema.PAGE_EMITTED, *row)
 
-    def _add_aliases(self, visit: Visit, urls: dict[str, bool]) -> None:
-        if rows := [(key, visit.target.key, same_url) for key, same_url in urls.items()]:
-            self._leases.write_with_end(visit.request, schema.INSERT_ALIAS, rows)
+    def _add_aliases(
+        self, site: str, page: str, urls: dict[str, bool], request: Request | None
+    ) -> None:
+        rows = [
+            (key, page, same_url)
+            for key, same_url in urls.items()
+            if self._sizes.admits("page", site, key, page)
+        ]
+        if rows:
+            self._leases.write_with_end(request, schema.INSERT_ALIAS, rows)
 
     def _record_unchanged(self, visit: Visit) -> None:
         self._learn(visit, changed=False)

@@ -178,7 +178,7 @@ JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
 SELECT_BY_PATH: Final = f"""
 SELECT lookup.value, 1, {_PAGE_COLUMNS} FROM json_each(?) AS lookup JOIN page
 ON page.key = lookup.value OR (page.key > lookup.value || '?' AND page.key < lookup.value || '@')
-WHERE body_hash IS NOT NULL
+WHERE body_hash IS NOT NULL LIMIT 5000
 """  # noqa: S608
 SELECT_DUE_PAGES: Final = f"""
 SELECT key, 1, {_PAGE_COLUMNS} FROM page
@@ -190,9 +190,13 @@ SELECT_COPIES: Final = """
 SELECT 1 FROM page WHERE site = (SELECT site FROM page WHERE key = ?1) AND body_hash = ?2
 AND key != ?1 LIMIT 1
 """
+MAX_KNOWN_SOURCES: Final = 5000
+"""Maximum number of sources of a site that a crawl knows, those used last."""
 SELECT_SOURCES: Final = f"""
-SELECT {", ".join(SourceRow._fields)} FROM source
-WHERE site = ? ORDER BY published IS NULL, published DESC, first_seen
+SELECT {", ".join(SourceRow._fields)} FROM (
+    SELECT * FROM source WHERE site = ?
+    ORDER BY coalesce(fetched_at, first_seen) DESC LIMIT {MAX_KNOWN_SOURCES}
+) ORDER BY published IS NULL, published DESC, first_seen
 """  # noqa: S608
 
 INSERT_PAGE: Final = """
@@ -259,8 +263,20 @@ ROW_SIZE: Final = 200
 """Size of a row without its texts in bytes, approximately."""
 KEY_COPIES: Final = 3
 """Copies of the key of a row in its table and in its indexes."""
-_SIZE: Final = f"{ROW_SIZE} + {KEY_COPIES} * length(key) + length(url)"
-_SIZES: Final = {"page": f"{_SIZE} + length(hints)", "source": _SIZE}
+MAX_KEY: Final = 400
+"""Length of a key above which each copy takes a page of the file, whose size is :data:`PAGE_SIZE`."""
+PAGE_SIZE: Final = 4096
+_KEYS_SIZE: Final = (
+    f"{ROW_SIZE} + {KEY_COPIES} * iif(length(key) > {MAX_KEY}, {PAGE_SIZE}, length(key))"
+)
+_SIZE: Final = (
+    f"{_KEYS_SIZE} + length(url) + coalesce(length(etag), 0) + coalesce(length(last_modified), 0)"
+)
+_ALIASES: Final = f"""coalesce((
+    SELECT sum({_KEYS_SIZE.replace("key", "alias.key")} + length(alias.page))
+    FROM alias WHERE alias.page = page.key
+), 0)"""  # noqa: S608
+_SIZES: Final = {"page": f"{_SIZE} + length(hints) + {_ALIASES}", "source": _SIZE}
 _USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
 # The limit, which is none, keeps the texts out of the sort.
 SITE_SIZES: Final = {
@@ -299,29 +315,34 @@ _FULL_RATIO: Final = 0.9
 """Share of the limit above which a site makes room for new pages when a crawl starts."""
 _KEPT_RATIO: Final = 0.8
 """Share of the limit that such a site keeps."""
+_SOURCES_PART: Final = 8
+"""Part of the limit for the sources of a site: an eighth."""
 
 
 class SiteSizes(Component):
     """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
 
-    The limit of a site's rows in each table is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes; 0 is none.
+    Those of a page include its rows in ``alias``.
+
+    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an eighth; 0 is
+    none.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        self._limits: dict[Table, int] = {"page": limit, "source": -(-limit // _SOURCES_PART)}
         self._stats = crawler.stats
         self._sizes: Counter[tuple[Table, str]] = Counter()
         self._warned: set[str] = set()
 
     async def reduce(self, store: CrawlStore) -> None:
         """Read the sizes; delete the rows used longest ago of sites near the limit."""
-        if not self._limit:
-            return
-        kept = int(self._limit * _KEPT_RATIO)
-        tables: tuple[Table, ...] = ("page", "source")
-        for table in tables:
+        for table, limit in self._limits.items():
+            if not limit:
+                return
+            kept = int(limit * _KEPT_RATIO)
             rows = await store.read(SITE_SIZES[table])
-            full = [site for site, size in rows if size > self._limit * _FULL_RATIO]
+            full = [site for site, size in rows if size > limit * _FULL_RATIO]
             if full:
                 store.write(DELETE_OLDEST[table], [(json.dumps(full), kept)])
             self._sizes.update({(table, site): size for site, size in rows})
@@ -331,8 +352,9 @@ class SiteSizes(Component):
 
     def admits(self, table: Table, site: str, key: str, *texts: str) -> bool:
         """Return whether a new row of *site* with these values is to be stored; add its size."""
-        size = ROW_SIZE + KEY_COPIES * len(key) + sum(map(len, texts))
-        if 0 < self._limit < self._sizes[table, site] + size:
+        key_size = PAGE_SIZE if len(key) > MAX_KEY else len(key)
+        size = ROW_SIZE + KEY_COPIES * key_size + sum(map(len, texts))
+        if 0 < self._limits[table] < self._sizes[table, site] + size:
             self._stats.inc_value("newscrawl/state/forgotten_count")
             self._warn(site)
             return False
@@ -346,7 +368,7 @@ class SiteSizes(Component):
                 "%s has more pages than NEWSCRAWL_STATE_SITE_SIZE (%d bytes) permits to remember;"
                 " articles of the forgotten ones may be emitted again",
                 site,
-                self._limit,
+                self._limits["page"],
             )
 
 

@@ -24,6 +24,8 @@ MAX_CACHE_SIZE: Final = 48 * 2**20
 """Maximum size of the rules of all hosts in bytes: those of 15,000 typical hosts."""
 MAX_PARSER_SIZE: Final = 24 * 2**20
 """Maximum size of all parsed rules in bytes, as estimated: those of 400 typical hosts."""
+MAX_REMEMBERED: Final = 16 * 1024
+"""Maximum length of rules that are remembered for the next crawl, since a site can have many hosts."""
 _HOST_SIZE: Final = 1024
 
 T = TypeVar("T")
@@ -124,9 +126,9 @@ class RulesCache:
             rules = None if anew else await self._find(key)
             if rules is None:
                 rules = await fetch()
-                if self._memory and not rules.refusal:
-                    until = rules.until.timestamp()
-                    self._memory.put(self._name, key, json.dumps(rules.text), until)
+                text = json.dumps(rules.text)
+                if self._memory and not rules.refusal and len(text) <= MAX_REMEMBERED:
+                    self._memory.put(self._name, key, text, rules.until.timestamp())
             elif on_found:
                 await on_found(rules)
             self._kept.put(key, rules, rules.size)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from newscrawl.crawl.history import page_history
 from newscrawl.crawl.history.conditional_requests import (
     MAX_VALIDATOR_LENGTH,
     conditional_headers,
@@ -458,6 +459,48 @@ async def test_memory_of_a_site_is_bounded(
     assert ("0" in days) is (not limit)
     assert len(stored) <= (25 if limit else 101)
     assert ("more pages than NEWSCRAWL_STATE_SITE_SIZE" in caplog.text) is bool(limit)
+
+
+@in_loop
+async def test_aliases_and_validators_count_towards_the_size_of_a_site(
+    crawl: Opening, fake_clock: FakeClock, state_file: Path
+):
+    """A page has other canonical URLs and validators at each visit."""
+    settings = {"NEWSCRAWL_STATE_SITE_SIZE": 200_000}
+    for visit in range(20):
+        async with crawl(**settings) as state:
+            for number in range(5):
+                page = entry(f"{visit}-{number}", NOON + timedelta(days=visit))
+                await listed_as_due(state, page)
+                canonical = f"{HOME}{visit}-{number}-{'x' * 1500}"
+                await emit(state, page, f"{visit} {number}", canonical=canonical, ETag="e" * 1000)
+        fake_clock.forward(24)
+    with sqlite3.connect(state_file) as connection:
+        [(pages,)] = connection.execute("SELECT count(*) FROM page")
+        [(aliases,)] = connection.execute("SELECT count(*) FROM alias")
+    assert 5 <= aliases <= pages < 25  # of 100
+
+
+@in_loop
+async def test_reads_the_headlines_of_each_address_of_a_story_once(
+    crawl: Opening, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    """Not for each pair of a listed address and a page with the same path."""
+    title = {"hints": {"title": "A headline of more than five words"}}
+    path = "2026/05/04/a-story-about-the-old-bridge.html?id="
+    async with crawl() as state:
+        first = [entry(f"{path}{number}") | title for number in range(20)]
+        await listed_as_due(state, *first)
+        for number, page in enumerate(first):
+            await emit(state, page, f"Text {number}")
+        later = [entry(f"{path}{number}") | title for number in range(100, 120)]
+        read, headlines = [], page_history._headlines
+        monkeypatch.setattr(
+            page_history, "_headlines", lambda hints: read.append(hints) or headlines(hints)
+        )
+        found = await state.pages._find_by_path(later)
+        assert found.keys() == {page["key"] for page in later}
+        assert len(read) == len(first) + len(later)
 
 
 @in_loop

@@ -9,7 +9,13 @@ import pytest
 
 from newscrawl import clock
 from newscrawl.crawl.network import rules_cache
-from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache, SizedCache
+from newscrawl.crawl.network.rules_cache import (
+    MAX_REMEMBERED,
+    HostRules,
+    ParserCache,
+    RulesCache,
+    SizedCache,
+)
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -47,6 +53,25 @@ def test_rules_of_all_hosts_are_limited(text: str):
     assert fetched == [*range(2000), 0]
     assert cache._kept.size <= rules_cache.MAX_CACHE_SIZE
     assert 50 < len(cache._kept._entries) < 500
+
+
+@pytest.mark.parametrize("size", [1000, 20_000])
+def test_long_rules_are_not_remembered(size: int):
+    """A site can have many hosts."""
+    kept: list[str] = []
+
+    class Memory:
+        async def find(self, *_: str) -> list[tuple[str, str, float]]:
+            return []
+
+        def put(self, _: str, owner: str, *__: object) -> None:
+            kept.append(owner)
+
+    async def fetch() -> HostRules:
+        return HostRules(clock.now() + timedelta(hours=1), "x" * size)
+
+    asyncio.run(RulesCache("robots", Memory()).get("a", fetch))  # type: ignore[arg-type]
+    assert kept == (["a"] if size < MAX_REMEMBERED else [])
 
 
 def test_requests_share_a_fetch_and_rules_expire():
