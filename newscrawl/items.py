@@ -23,6 +23,8 @@ ARCHIVED = "archived"
 """Hint: URL of the copy in a web archive that stands for the page; flag of its article."""
 KEPT = "parameters"
 """Hint: names of parameters, usually for tracking, that distinguish pages of the site."""
+MAX_BODY = 1_000_000
+"""Maximum number of characters of a body; pages with a longer one, such as a flood of text, are dropped."""
 BODY_FORMAT_FIELDS = ("body_markdown", "body_html", "links", "images")
 """Fields of articles that are None unless requested."""
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")

@@ -13,7 +13,7 @@ from newscrawl.crawl.article_filters import ArticleFilters, moment_setting
 from newscrawl.defaults import DEFAULTS, NoSettings, SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.fields.kind.barriers import BARRIERS
-from newscrawl.items import Article, ArticleKind
+from newscrawl.items import MAX_BODY, Article, ArticleKind
 from newscrawl.near_duplicate_options import Options
 from newscrawl.text import weighted_length
 
@@ -29,6 +29,7 @@ PAGE_TASK = "newscrawl.workers.tasks:extract_page"
 
 NOT_ARTICLE = "not_article"
 TOO_SHORT = "too_short"
+TOO_LONG = "too_long"
 
 OUTPUTS = ("article", "fill", "zyte")
 ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
@@ -96,7 +97,7 @@ class PipelineOptions:
         """Return why *article* is dropped, None to keep it.
 
         :data:`NOT_ARTICLE`, one of :data:`~newscrawl.fields.kind.barriers.BARRIERS`,
-        :data:`TOO_SHORT`, or the reason of a filter
+        :data:`TOO_SHORT`, :data:`TOO_LONG`, or the reason of a filter
         (:meth:`~newscrawl.crawl.article_filters.ArticleFilters.reason`).
         """
         # The worker has compared the confidence of articles with the threshold.
@@ -104,6 +105,8 @@ class PipelineOptions:
         if article.kind not in self.keep or article.evidence["kind"].confidence < minimum:
             source = article.evidence["kind"].source
             return source if source in BARRIERS else NOT_ARTICLE
+        if len(article.body) > MAX_BODY:
+            return TOO_LONG
         if weighted_length(article.body) < self.min_body:
             return TOO_SHORT
         return self.filters.reason(article)

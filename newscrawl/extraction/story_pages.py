@@ -6,6 +6,7 @@ from itertools import dropwhile
 from typing import TYPE_CHECKING, Final
 
 from newscrawl.fields import BARRIERS
+from newscrawl.items import MAX_BODY
 from newscrawl.text import folded_words, weighted_length
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ async def join_pages(
 def append_page(article: Article, page: Article) -> bool:
     """Append *page* to *article*; return False if it is no further page of the story."""
     is_story = page.kind != "index" and page.evidence["kind"].source not in BARRIERS
-    if not is_story or not _is_same_story(article, page):
+    is_full = len(article.body) > MAX_BODY
+    if is_full or not is_story or not _is_same_story(article, page):
         return False
     own, other = article.body.split("\n\n"), page.body.split("\n\n")
     seen = set(own)

@@ -28,6 +28,7 @@ from newscrawl.middlewares import StylesheetMiddleware
 from newscrawl.pipeline_options import (
     NOT_ARTICLE,
     PAGE_TASK,
+    TOO_LONG,
     TOO_SHORT,
     PipelineOptions,
     page_arguments,
@@ -71,6 +72,8 @@ class PageDropped(DropItem):  # without the suffix Error, like DropItem
             what = f"not an article ({article.kind}, {confidence:.2f})"
         elif reason == TOO_SHORT:
             what = f"too short ({weighted_length(article.body):.0f} characters)"
+        elif reason == TOO_LONG:
+            what = f"too long ({len(article.body)} characters)"
         return PageDropped(reason, f"{what}: {article.url}")
 
 

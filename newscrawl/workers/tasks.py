@@ -14,7 +14,7 @@ from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract_parsed
 from newscrawl.extraction.methods import get_method
 from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
-from newscrawl.items import ARCHIVED, KEPT, LISTED, NON_ARTICLE_KINDS, Evidence
+from newscrawl.items import ARCHIVED, KEPT, LISTED, MAX_BODY, NON_ARTICLE_KINDS, Evidence
 from newscrawl.text import weighted_length, without_controls
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ def extract_page(
         article.evidence["url"] = Evidence(f"{KEPT}:{hints[KEPT]}", 1.0)
     if truncated:
         article.flags.append("truncated")
+    if len(article.body) > MAX_BODY:  # it will be dropped
+        article.body = article.body[: MAX_BODY + 1]
+        article.body_markdown = article.body_html = None
     return article.to_dict()
 
 

@@ -242,6 +242,15 @@ def test_keeps_pages_of_feeds() -> None:
     assert dropped.reason in {"not_article", "too_short"}
 
 
+def test_drops_a_flood_of_text() -> None:
+    flood = b"<p>" + b"The council decided on Thursday to build a wall. " * 25_000 + b"</p>"
+    place = HTML.rindex(b"</p>")
+    page = HTML[:place] + flood + HTML[place:]
+    results = process(PageItem(url=URL, html=page), NEWSCRAWL_BODY_FORMATS=["markdown"])
+    assert [str(dropped) for dropped in results.items] == [f"too long (1000001 characters): {URL}"]
+    assert results.counts("newscrawl/extract/") == {"dropped_count/too_long": 1}
+
+
 def test_keep_accepts_minimum_confidence() -> None:
     page = {"url": URL, "html": SECTION}
     for keep in (["article:0"], {"article": 0}, "article:0,live"):
