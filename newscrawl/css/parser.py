@@ -23,6 +23,8 @@ from newscrawl.patterns import lazy_regex
 WIDTH, HEIGHT = 1280.0, 800.0
 """Size of the viewport in px."""
 
+MAX_IMPORTS = 64
+"""Maximum number of imports of a sheet."""
 _MAX_LENGTH = 4096
 _KEYWORDS = {
     "orientation": "landscape",
@@ -176,8 +178,10 @@ class Sheet:
             return _block_applies(prelude)
         name, condition = _AT_RULE.fullmatch(prelude).groups()  # type: ignore[union-attr]
         is_import = name.lower() == "import" and not self.rules
-        if is_import and (url := parse_import(unmask(condition))) is not None:
-            self.imports.append(url)
+        is_import &= len(self.imports) < MAX_IMPORTS and len(condition) <= _MAX_LENGTH
+        if is_import:
+            url = parse_import(unmask(condition))
+            self.imports += [] if url is None else [url]
         return False
 
 

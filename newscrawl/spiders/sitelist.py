@@ -167,7 +167,9 @@ class SitelistSpider(Spider):
         plan = SitePlan(site, budgets, known, period, self.remaining, parameters=learned)
         plan.resume(finished)
         for row in history.sources:
-            plan.add_source(row.role, row.url, depth=row.depth, timestamp=row.published)
+            plan.add_source(
+                row.role, row.url, depth=row.depth, timestamp=row.published, key=row.key
+            )
         patterns = self._patterns_of(plan)
         for page in history.pages:
             if patterns.accept(page["url"]):
@@ -373,12 +375,10 @@ class SitelistSpider(Spider):
             for entry, reason in zip(undated, reasons, strict=True):
                 entry["timestamp"] = None if reason else plan.period.until
             listed = [entry for entry in listed if entry["timestamp"] is not None]
-        else:
-            limit = 2 * plan.budgets.articles
-            counts["over_limit"] += max(len(listed) - limit, 0)
-            listed = listed[:limit]
+        limit = 2 * plan.budgets.articles
+        counts["over_limit"] += max(len(listed) - limit, 0)
         left_out.update(+counts)
-        return listed
+        return listed[:limit]
 
     async def _read_page(self, plan: SitePlan, url: str) -> dict[str, Any]:
         """Return the body of a page, its date, title and canonical URL; no body if it fails."""
@@ -414,9 +414,9 @@ class SitelistSpider(Spider):
         listed, left_out = listing["entries"], listing["left_out"]
         if listing["kind"] == "index":
             for entry in listed:  # of feeds, in OPML, or of sitemaps
-                plan.add_source(
-                    target.role, entry["url"], depth=target.depth + 1, timestamp=entry["timestamp"]
-                )
+                time, key = entry["timestamp"], entry["key"]
+                depth = target.depth + 1
+                plan.add_source(target.role, entry["url"], depth=depth, timestamp=time, key=key)
             listed = []
         elif target.role == "sitemap":
             listed = await self._search_period(plan, "sitemap", listed, left_out)
@@ -625,7 +625,7 @@ class SitelistSpider(Spider):
         number, joined = plan.release_parts(self.state.pages.joined)
         self.site_stats.count(plan.site.key, "discovered_count", number)
         for story, key in joined:
-            self.state.pages.record_parts(story, [key])
+            self.state.pages.record_parts(plan.site.key, story, [key])
         return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:
@@ -636,6 +636,7 @@ class SitelistSpider(Spider):
             skipped = plan.candidate_count + in_flight
             self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
             self.site_stats.count(site, "left_out_count/changed_later", plan.outside)
+            self.site_stats.count(site, "left_out_count/over_limit", plan.over_limit)
             self.site_stats.count(site, "left_out_count/likely_list", plan.likely_lists)
             self.site_stats.count(site, "undated_count", plan.undated)
             if plan.undated:

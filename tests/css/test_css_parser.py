@@ -67,6 +67,12 @@ def test_finds_imports(css: str, urls: list[str]):
     assert parse_sheet(css).imports == urls
 
 
+def test_limits_imports():
+    sheet = "".join(f"@import '{number}.css';" for number in range(1000))
+    assert len(parse_sheet(sheet).imports) == parser.MAX_IMPORTS
+    assert parse_sheet(f"@import '{'x' * 5000}'; @import 'a.css';").imports == ["a.css"]
+
+
 @pytest.mark.parametrize(
     ("block", "expected"),
     [

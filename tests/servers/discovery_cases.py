@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 from functools import cache
 from typing import TYPE_CHECKING
@@ -126,6 +127,25 @@ SITEMAPS: dict[str, Case] = {
     "sitemap-million": _sitemap_case(
         "a million URLs, compressed", lambda visit: _million_urls(visit.base)
     ),
+    "sitemap-locs": _sitemap_case(
+        "an index with 200,000 addresses in one entry",
+        lambda _: _sitemap(
+            f"<sitemap>{'<loc>/s.xml</loc>' * 200_000}</sitemap>", root="sitemapindex"
+        ),
+    ),
+    "sitemap-alternates": _sitemap_case(
+        "200,000 alternates in one entry",
+        lambda visit: _sitemap(
+            f"<url><loc>{visit.base}/x</loc>" + '<x:link href="/y"/>' * 200_000 + "</url>"
+        ),
+    ),
+    "sitemap-index-many": _sitemap_case(
+        "an index of 40,000 sitemaps",
+        lambda visit: _sitemap(
+            _locs([f"{visit.base}/s{n}.xml" for n in range(40_000)], "sitemap"), root="sitemapindex"
+        ),
+        "read",
+    ),
     "sitemap-bad-entry": _sitemap_case(
         "invalid URLs",
         lambda visit: _sitemap(
@@ -192,6 +212,42 @@ FEEDS: dict[str, Case] = {
         ),
         "read",
     ),
+    "rss-bases": _feed_case(
+        "20,000 nested elements with xml:base",
+        lambda visit: feed(visit, "", after='<a xml:base="x/">' * 20_000),
+        "read",
+    ),
+    "rss-language": _feed_case(
+        "a language of 1 MB, for 2,000 entries",
+        lambda visit: feed(
+            visit,
+            f"<language>{'x' * MIB}</language>",
+            after="".join(
+                f"<item><link>{visit.base}/2026/03/14/{n}-x.html</link></item>" for n in range(2000)
+            ),
+        ),
+        "read",
+    ),
+    "opml-many": _feed_case(
+        "an OPML of 100,000 feeds",
+        lambda _: (
+            "<opml><body>"
+            + "".join(f'<outline xmlUrl="/f{n}.xml"/>' for n in range(100_000))
+            + "</body></opml>"
+        ).encode(),
+        "read",
+    ),
+    "json-feed-many": _feed_case(
+        "a JSON Feed of 100,000 entries and hubs",
+        lambda _: json.dumps(
+            {
+                "items": [{"url": f"http://other.example/{n}-x.html"} for n in range(100_000)],
+                "hubs": [{}] * 100_000,
+                "next_url": "x" * MIB,
+            }
+        ).encode(),
+        "read",
+    ),
     "rss-inside": _feed_case(
         "entries on loopback and in files",
         lambda visit: feed(
@@ -229,7 +285,26 @@ def _internal_hops(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer |
     return hop
 
 
+def _front_case(description: str, piece: str, number: int) -> Case:
+    """Return the case of a front page with *number* of *piece*, which may have the number of each."""
+    return Case(
+        description,
+        lambda _: None,
+        ("read",),
+        "/",
+        front="".join(piece.format(n) for n in range(number)),
+    )
+
+
 LINKS: dict[str, Case] = {
+    "feeds-many": _front_case(
+        "20,000 feeds", "<link rel=alternate type=application/rss+xml href=/f{}.xml>", 20_000
+    ),
+    "next-many": _front_case("20,000 next pages", "<link rel=next href=/?page={}>", 20_000),
+    "loaded-many": _front_case("20,000 loaded pages", "<i data-next='/n?page={}'></i>", 20_000),
+    "frames-many": _front_case("50,000 frames", "<iframe src=/f{}></iframe>", 50_000),
+    "options-many": _front_case("50,000 options", "<option value=/f/{}>x</option>", 50_000),
+    "anchors-many": _front_case("50,000 sections", "<a href=/ressort-{}/>Ressort</a>", 50_000),
     "links-inside": Case(
         "links to loopback and files",
         lambda visit: (

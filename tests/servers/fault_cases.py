@@ -143,6 +143,14 @@ _HEADS: dict[str, Case] = {
         lambda _: _headers([f"X-Header-{n}: {n}" for n in range(200_000)]),
         *FAILED,
     ),
+    "link-headers": article_case(
+        "300 Link headers of 16 KB",
+        lambda _: _headers(["Link: " + '<?1>;type="application/rss+xml",' * 500] * 300),
+    ),
+    "folded-header": article_case(
+        "a header of 800 lines of 16 KB",
+        lambda _: _headers(["X-Long: a", *(" " + "x" * 16_000 for _ in range(800))]),
+    ),
     "cookies": article_case(
         "500 cookies of 3.9 KB",
         lambda _: _headers([f"Set-Cookie: c{n}={'x' * 3900}; path=/" for n in range(500)]),
@@ -204,6 +212,25 @@ _HEADS: dict[str, Case] = {
         "2 MB of unfinished link elements and comments",
         lambda _: good_article("<link rel=stylesheet href='/a.css <!--" * 50_000),
         *ANY,
+    ),
+    "sheet-imports": Case(
+        "100,000 imports in a style sheet",
+        lambda visit: {
+            FAULTY_PATH: good_article("<link rel=stylesheet href=/a.css>"),
+            "/a.css": Answer(
+                "".join(f"@import '{n}';" for n in range(100_000)).encode(), headers=CSS
+            ),
+        }.get(visit.target),
+    ),
+    "long-body": article_case(
+        "1.2 MB of sentences",
+        lambda _: Answer(
+            _ARTICLE.replace(
+                b"</p>", b"</p><p>" + b"Ein Satz steht hier noch einmal. " * 36_000, 1
+            ),
+            headers=HTML,
+        ),
+        "dropped/too_long",
     ),
     "empty-close": article_case("closed without a byte", lambda _: raw(b""), *FAILED),
 }

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import feedparser
 from w3lib.html import remove_tags
 
-from newscrawl.crawl.discovery.listing_entries import EntryCollector
+from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector, is_usable
 from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
 
@@ -29,10 +29,18 @@ MAX_SIZE: Final = 2 * 1024 * 1024
 """Maximum size of RSS or Atom, in bytes; longer feeds are truncated."""
 MAX_ENTRIES: Final = 2000
 """Maximum number of entries of a feed."""
+MAX_JSON_SIZE: Final = 10 * 1024 * 1024
+"""Maximum size of a JSON Feed, in bytes; it cannot be truncated."""
 
 # feedparser takes quadratic time for the attributes of a tag, and for entries within entries.
 _MAX_TAG: Final = 16 * 1024
 _LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
+# It resolves xml:base at each start tag: relative ones within each other make ever longer addresses.
+_BASE: Final = re.compile(
+    rb"""\s(?:xml:)?base\s{0,9}=\s{0,9}(?:"(?!https?:|/)([^"<>]*)"|'(?!https?:|/)([^'<>]*)')""",
+    re.IGNORECASE,
+)
+_MAX_BASES: Final = 100
 _ENTRY: Final = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:item|entry)[\s/>]", re.IGNORECASE)
 _ENTRY_END: Final = re.compile(rb"</(?:[\w.-]{1,99}:)?(?:item|entry)\s{0,99}>", re.IGNORECASE)
 _HINT: Final = re.compile(rb"<(?:\w{1,20}:)?(ttl|updateFrequency)>\s{0,99}(\d{1,6})\s{0,99}</")
@@ -41,6 +49,7 @@ _PERIODS: Final = {
     b"hourly": 3600, b"daily": 86_400, b"weekly": 604_800, b"monthly": 2_592_000, b"yearly": 31_536_000,
 }  # fmt: skip
 _OUTLINE: Final = re.compile(rb"""\sxmlUrl\s{0,9}=\s{0,9}["']([^"'<>]{1,2083})["']""")
+_PAGE: Final = re.compile(rb"\s{0,99}<(?:!doctype\s{1,9})?html\b", re.IGNORECASE)
 _HOME: Final = re.compile(r"(?:https?://[^/?#]+)?/?")
 _HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
@@ -61,10 +70,14 @@ def read_feed(
     """
     entries = EntryCollector(url, domains, **options)
     if b"<opml" in data[:_MAX_TAG]:
-        for address in _OUTLINE.findall(data)[:MAX_ENTRIES]:
-            entries.add(unescape(address.decode("utf-8", "replace")), is_sitemap=True)
+        for outline in islice(_OUTLINE.finditer(data), MAX_ENTRIES):
+            entries.add(unescape(outline[1].decode("utf-8", "replace")), is_sitemap=True)
         return entries.result("index")
-    return read_json(data, entries) if is_json(data) else read_xml(repair_xml(data), entries)
+    if is_json(data):
+        return read_json(data, entries)
+    if _PAGE.match(data) and not ROOT.search(data, 0, _MAX_PROLOG):
+        return entries.result("unknown")
+    return read_xml(repair_xml(data), entries)
 
 
 def is_json(data: bytes) -> bool:
@@ -78,6 +91,7 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     if truncated is not data:
         entries.skip("over_size")
     options: dict[str, Any] = {"sanitize_html": False, "resolve_relative_uris": False}
+    truncated = _without_nested_bases(truncated)
     if b"xml:base" in truncated:
         options["response_headers"] = {"content-location": entries.base}
     try:
@@ -90,7 +104,7 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
     links = parsed.feed.get("links", ())
     following = next((link.get("href") for link in links if link.get("rel") == "next"), None)
-    return {**entries.result(kind), **polling_hints(truncated), "next": following}
+    return {**entries.result(kind), **polling_hints(truncated), "next": _usable(following)}
 
 
 def polling_hints(feed: bytes) -> dict[str, Any]:
@@ -124,6 +138,19 @@ def _truncate(data: bytes) -> bytes:
     name = root[1] if root else b"rss"
     closing = b"</channel></rss>" if name.lower() == b"rss" else b"</%s>" % name
     return data[:end] + closing
+
+
+def _without_nested_bases(feed: bytes) -> bytes:
+    """Return *feed* without the relative ``xml:base`` after the first ones."""
+    kept = 0
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        nonlocal kept
+        kept += 1
+        is_short = len(match[0]) <= MAX_URL_LENGTH
+        return match[0] if is_short and kept <= _MAX_BASES else b""
+
+    return _BASE.sub(replaced, feed)
 
 
 def _add(entries: EntryCollector, entry: dict[str, Any], language: str | None) -> None:
@@ -219,6 +246,9 @@ def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
 
     Specification: https://www.jsonfeed.org/version/1.1/
     """
+    if len(data) > MAX_JSON_SIZE:
+        entries.skip("over_size")
+        return entries.result("unknown")
     try:
         parsed = json.loads(data)
     except (ValueError, RecursionError):
@@ -230,7 +260,11 @@ def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
         entries.skip("over_size")
     for item in items[:MAX_ENTRIES]:
         _add_json(entries, item if isinstance(item, dict) else {}, parsed.get("language"))
-    return {**entries.result("feed"), "next": parsed.get("next_url")}
+    return {**entries.result("feed"), "next": _usable(parsed.get("next_url"))}
+
+
+def _usable(url: Any) -> str | None:
+    return url if isinstance(url, str) and is_usable(url) else None
 
 
 def _add_json(entries: EntryCollector, item: dict[str, Any], feed_language: Any) -> None:

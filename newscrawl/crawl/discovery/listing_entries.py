@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +31,20 @@ if TYPE_CHECKING:
 
 MAX_URL_LENGTH = 2083
 """Maximum length of a URL; longer ones are generated or hostile."""
+MAX_UNDATED = {"index": 2000, "article": 2000, "section": 2000}
+"""Maximum number of undated entries of a document by its kind, which are searched for a period."""
+MAX_RESULT_SIZE = 8 * 2**20
+"""Maximum size of the entries of a document in characters: 80,000 with usual URLs."""
 _MAX_TITLE_LENGTH = 500
+_MAX_LANGUAGE_LENGTH = 40
 _DAY = 24 * 3600
 _MONTH = re.compile(r"(\d{4})-?(\d\d)?$")
 _DAY_FIRST = re.compile(r"^(\d\d?)-(\d\d?)-(\d{4})(?!\d)")
+
+
+def is_usable(url: str) -> bool:
+    """Return whether *url* is neither empty nor too long."""
+    return 0 < len(url) <= MAX_URL_LENGTH
 
 
 def read_date(text: str | None, language: str | None = None) -> Day | datetime | None:
@@ -151,12 +162,13 @@ class EntryCollector:
             hints = {
                 "title": title and title[:_MAX_TITLE_LENGTH],
                 "date": published and published.isoformat(),
-                "language": language,
+                "language": language and language[:_MAX_LANGUAGE_LENGTH],
                 "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
             }
             if not is_sitemap and "?" in url:
                 self._variants.add(url, absolute, self.base)
-            key = page_key(absolute, kept)
+            # That of a source is computed if it is among the first.
+            key = absolute if is_sitemap else page_key(absolute, kept)
             entry = {
                 "url": absolute,
                 "key": key,
@@ -189,16 +201,25 @@ class EntryCollector:
         entries = sorted(entries, key=lambda entry: self._period.rank(entry["timestamp"]))
         undated = sum(entry["timestamp"] is None for entry in entries)
         # Those are searched.
+        undated = min(undated, MAX_UNDATED.get(kind, undated))
         limit = max(self._limit, undated if self._period.until is not None else 0)
-        self._left_out["over_limit"] += max(0, len(entries) - limit)
+        sizes = accumulate(map(_size, entries[:limit]))
+        kept = entries[: sum(size <= MAX_RESULT_SIZE for size in sizes)]
+        self._left_out["over_limit"] += len(entries) - len(kept)
         left_out = {reason: count for reason, count in self._left_out.items() if count}
-        entries = entries[:limit]
-        parts = further_pages(entry["url"] for entry in entries)
+        entries = kept
+        parts = further_pages(entry["url"] for entry in entries) if kind != "index" else {}
         for entry in entries:
+            if kind == "index":
+                entry["key"] = page_key(entry["url"])
             if story := parts.get(entry["url"]):
                 entry["story"] = page_key(story, self._variants.kept)
         variants = self._variants.result()
         return {"kind": kind, "entries": entries, "left_out": left_out, "variants": variants}
+
+
+def _size(entry: dict[str, Any]) -> int:
+    return len(entry["url"]) + len(entry["key"]) + sum(map(len, entry["hints"].values()))
 
 
 def _is_dated(entry: dict[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from newscrawl.crawl.discovery.listing_entries import MAX_URL_LENGTH, EntryCollector
+from newscrawl.crawl.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawl.discovery.paging import ListingPages
 from newscrawl.crawl.discovery.period import archive_span, span_of
 from newscrawl.crawl.discovery.urls import TrackingVariants, absolute_url
@@ -58,6 +58,7 @@ _FEED_PATH = re.compile(
 )
 _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
+_MAX_FEEDS = 200
 # Links with texts of the length of headlines that make a list of a page without addresses of articles.
 _MIN_HEADLINES = 3
 _MAX_TEASER_DEPTH = 6
@@ -100,7 +101,7 @@ def read_page(
     - ``article``: with *extraction*, arguments of
       :func:`newscrawl.workers.tasks.extract_page`, its result for a page that is no index;
     - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
-    - ``feeds``: URLs; ``next``: URL of the next page of a list; ``left_out``: counts by
+    - ``feeds``: URLs, at most 200; ``next``: URL of the next page of a list; ``left_out``: counts by
       reason; ``variants``: those of the collector.
 
     Raises ``DocumentError``.
@@ -141,7 +142,7 @@ def read_page(
                 variants.add(href, target, base)
         headlines = headlines if len(headlines) >= _MIN_HEADLINES else {}
         rest = (u for u in written if u not in headlines and not (has_period and archive_span(u)))
-        for target in _lists(document, base, rest, number):
+        for target in islice(_lists(document, base, rest, number), limit):
             links["section"].add(target)
     others: dict[str, str] = {}
     if wanted and not number:
@@ -157,7 +158,7 @@ def read_page(
         "article": article,
         "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
         "feeds": _feed_urls(document, url, base) if wanted else [],
-        "next": next(filter(ListingPages.of, following), None),
+        "next": next((u for u in following if is_usable(u) and ListingPages.of(u)), None),
         "articles": articles["entries"],
         "scripted": bool(others) and others is not headlines,
         "sections": links["section"].result("section")["entries"],
@@ -254,22 +255,20 @@ def _feed_urls(document: Document, url: str, base: str) -> list[str]:
 
     Of a page that is itself named so, which lists the feeds of a site, all of them.
     """
-    hrefs = [
+    declared = (
         link.get("href")
         for link in document.statements
         if link.tag == "link"
         and not {"alternate", "outline"}.isdisjoint(link.get("rel").lower().split())
         and _is_feed(link.get("type"), f"{link.get('href')} {link.get('title')}")
-    ]
+    )
+    hrefs = list(islice(filter(is_usable, declared), _MAX_FEEDS))
     if not hrefs:
         anchors = dict.fromkeys(document.attributes["href"].values())
-        limit = None if _FEED_PATH.search(url) else _MAX_FEED_LINKS
-        hrefs = list(islice(filter(_FEED_PATH.search, anchors), limit))
-    return list(
-        dict.fromkeys(
-            filter(None, (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs))
-        )
-    )
+        limit = _MAX_FEEDS if _FEED_PATH.search(url) else _MAX_FEED_LINKS
+        hrefs = list(islice(filter(_FEED_PATH.search, filter(is_usable, anchors)), limit))
+    urls = (absolute_url(_FEED_SCHEME.sub("", href), base) for href in hrefs)
+    return list(dict.fromkeys(filter(None, urls)))
 
 
 def _is_feed(media_type: str, name: str) -> bool:
@@ -307,7 +306,7 @@ def _anchors(document: Document) -> Iterator[tuple[str, str]]:
         href = address.strip()
         if (
             document.tag[row] in ("a", "area")
-            and 0 < len(href) <= MAX_URL_LENGTH
+            and is_usable(href)
             and not href.lower().startswith(_IGNORED_PREFIXES)
         ):
             yield _encode_query(href, document.encoding), squeeze(document.subtree_text(row))

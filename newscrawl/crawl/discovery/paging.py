@@ -89,9 +89,27 @@ class SitemapSeries:
     targets: dict[str, Target] = field(default_factory=dict)
     #: of those that were requested
     places: dict[str, Place] = field(default_factory=dict)
+    #: the sitemap to read next; empty until it is searched
+    _next: list[Target | None] = field(default_factory=list)
+
+    def add(self, sitemap: Target) -> None:
+        """Add the next *sitemap* of the index."""
+        self.targets[sitemap.key] = sitemap
+        self._next.clear()
+
+    def record(self, sitemap: Target, place: Place) -> None:
+        """Record when the articles of *sitemap* were published."""
+        self.places[sitemap.key] = place
+        self._next.clear()
 
     def next_target(self) -> Target | None:
-        """Return the sitemap to read next; None if the period is covered.
+        """Return the sitemap to read next; None if the period is covered."""
+        if not self._next:
+            self._next.append(self._search())
+        return self._next[0]
+
+    def _search(self) -> Target | None:
+        """Return the sitemap to read next.
 
         The neighbours of one within the period, else the middle of where it must be, or may be;
         all sitemaps if those read are in no order.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from dataclasses import replace
-from itertools import count
+from itertools import count, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -44,6 +44,8 @@ MIN_AFTER = 20
 """Articles changed after the period that are requested in any case."""
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
+MAX_TARGETS = 20_000
+"""Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left out."""
 MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
 MIN_REDIRECTS = 2
@@ -127,6 +129,9 @@ class SitePlan:
         self._tickets = count(1)
         self._requests = 0
         self._requests_by_role: Counter[Role] = Counter()
+        self._max_targets = max(MAX_TARGETS, 10 * budgets.articles)
+        #: pages and sources beyond that limit
+        self.over_limit = 0
         self._seen: set[tuple[bool, str]] = set()
         self._article_keys: set[str] = set()
         self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
@@ -283,7 +288,7 @@ class SitePlan:
         elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
             if self.period.until is not None:
-                self._series[_series_name(target)].targets[target.key] = target
+                self._series[_series_name(target)].add(target)
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
         else:
@@ -294,16 +299,20 @@ class SitePlan:
         self._known_count += history.get("listed", 0)
 
     def _mark_seen(self, role: Role, key: str) -> bool:
-        """Return True the first time; a feed may have the URL of a page."""
+        """Return True the first time, within the limit; a feed may have the URL of a page."""
         mark = (role in ("section", "article"), key)
-        new = mark not in self._seen
+        if mark in self._seen:
+            return False
+        if len(self._seen) >= self._max_targets:
+            self.over_limit += 1
+            return False
         self._seen.add(mark)
-        return new
+        return True
 
-    def add_feed(self, url: str) -> None:
+    def add_feed(self, url: str, key: str = "") -> None:
         """Add a feed that a page links to, in place of the usual ones."""
         self._usual_feeds.clear()
-        self._add_source(Target("feed", url))
+        self._add_source(Target("feed", url, key=key))
 
     def add_next_feed(self, url: str) -> None:
         """Add the next page of a feed, if there are too few candidates; it is not stored."""
@@ -311,24 +320,28 @@ class SitePlan:
         if len(self._articles) < self._missing and self._mark_seen("feed", feed.key):
             self._queue(feed)
 
-    def add_sitemap(self, url: str, *, depth: int = 0, timestamp: float | None = None) -> None:
+    def add_sitemap(
+        self, url: str, *, depth: int = 0, timestamp: float | None = None, key: str = ""
+    ) -> None:
         """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
         if depth > MAX_SITEMAP_DEPTH:
             return
         if timestamp is None:
             timestamp = date_timestamp(date_in_url(url))
-        self._add_source(Target("sitemap", url, depth, timestamp))
+        self._add_source(Target("sitemap", url, depth, timestamp, key=key))
 
-    def add_source(self, role: Role, url: str, *, depth: int, timestamp: float | None) -> None:
-        """Add a source that a previous crawl found."""
+    def add_source(
+        self, role: Role, url: str, *, depth: int, timestamp: float | None, key: str = ""
+    ) -> None:
+        """Add a source that an index lists, or that a previous crawl found."""
         if role == "robots":
             self.add_domain(url)
         elif role == "feed":
-            self.add_feed(url)
+            self.add_feed(url, key)
         elif role == "sitemap":
-            self.add_sitemap(url, depth=depth, timestamp=timestamp)
+            self.add_sitemap(url, depth=depth, timestamp=timestamp, key=key)
         elif role == "section":
-            self.add_section({"url": url, "key": page_key(url)}, depth)
+            self.add_section({"url": url, "key": key}, depth)
 
     def add_default_sitemap(self, failed: str) -> None:
         """Add the next one of the usual sitemaps after *failed*, which could not be read.
@@ -436,7 +449,7 @@ class SitePlan:
         if key in self._article_keys or key in self._listed_pages:
             return False
         if not self._mark_seen("article", key):
-            if not confirmed:
+            if not confirmed or (True, key) not in self._seen:
                 return False
             self._final_keys.discard(key)
         self._article_keys.add(key)
@@ -445,7 +458,8 @@ class SitePlan:
 
     def add_known_pages(self, keys: Iterable[str]) -> int:
         """Count listed pages that are not due; return how many of them this crawl has not seen."""
-        new = set(keys) - self._known_pages
+        room = self._max_targets - len(self._known_pages)
+        new = set(islice((key for key in keys if key not in self._known_pages), room))
         self._known_pages |= new
         self._known_count += len(new)
         self.listed_count += len(new)
@@ -615,7 +629,7 @@ class SitePlan:
 
     def record_place(self, sitemap: Target, place: Place) -> None:
         """Record when the articles of *sitemap* were published."""
-        self._series[_series_name(sitemap)].places[sitemap.key] = place
+        self._series[_series_name(sitemap)].record(sitemap, place)
 
     def _may_be_elsewhere(self, sitemap: Target) -> bool:
         """Return whether the time of *sitemap*, if it has one, says little of its articles."""

@@ -17,7 +17,7 @@ from lxml import etree
 from newscrawl.crawl.content_codings import GZIP, decode
 from newscrawl.crawl.discovery import feed_parser
 from newscrawl.crawl.discovery.feed_parser import ROOT, repair_xml
-from newscrawl.crawl.discovery.listing_entries import EntryCollector
+from newscrawl.crawl.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawl.discovery.period import sitemap_spans
 from newscrawl.crawl.discovery.urls import absolute_url
 from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE
@@ -31,22 +31,27 @@ MAX_SIZE = 50 * 1024 * 1024
 """Maximum size of a decompressed sitemap in bytes (protocol limit); the rest is ignored."""
 MAX_ENTRIES = 50_000
 """Maximum number of entries of a sitemap (protocol limit)."""
+MAX_ENTRY_SIZE = 1024 * 1024
+"""Maximum size of an entry in bytes, ten times that of 1,000 images; a longer one ends the sitemap."""
 
 _NEWS_FIELDS = frozenset({"publication_date", "title", "language"})
 _SITEMAP_LINE = re.compile(rb"(?:^|[\r\n])[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE)
 _TEXT = re.compile(rb"(?:\s*#[^\r\n]*[\r\n])*\s*https?://", re.IGNORECASE)
+_ENTRY = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:url|sitemap)[\s>]", re.IGNORECASE)
 _ENTRY_NAMES = [f"{{*}}{name}" for name in ("url", "sitemap", "URL", "SITEMAP", "Url", "Sitemap")]
 # An index can list its sitemaps as if they were pages.
 _SITEMAP_NAME = re.compile(r"\.xml(?:\.gz)?(?:\?|$)", re.IGNORECASE)
 _MAX_GZIP = 2
+_MAX_PARTS = 10_000  # of an entry: it may have 1,000 images
 _MAX_ROBOTS_SITEMAPS = 100
 
 
 def read_robots(data: bytes, *, url: str) -> dict[str, Any]:
     """Return the ``sitemaps`` of the robots.txt *data*, in its order."""
     text = to_utf8(data[:MAX_ROBOTS_SIZE]).utf8
-    lines = _SITEMAP_LINE.findall(text)[:_MAX_ROBOTS_SITEMAPS]
-    urls = (absolute_url(line.decode("utf-8", "replace"), url) for line in lines)
+    lines = (line[1].decode("utf-8", "replace") for line in _SITEMAP_LINE.finditer(text))
+    usable = filter(is_usable, islice(lines, _MAX_ROBOTS_SITEMAPS))
+    urls = (absolute_url(line, url) for line in usable)
     return {"sitemaps": list(dict.fromkeys(filter(None, urls)))}
 
 
@@ -86,13 +91,20 @@ def read_sitemap(
 
 
 def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> dict[str, Any]:
-    found = list(islice(_parsed_entries(data), MAX_ENTRIES + 1))
-    if len(found) > MAX_ENTRIES:
+    end = _end_of_entries(data)
+    found, room = list[_ListedUrl](), MAX_ENTRIES
+    for entry in _parsed_entries(data[:end]):
+        room -= max(1, len(entry.locs))
+        if room < 0:
+            end = 0
+            break
+        found.append(entry)
+    if end < len(data):
         entries.skip("over_size")
     names = (loc for entry in found for loc in entry.locs)
     is_index |= any(entry.is_sitemap for entry in found) or all(map(_SITEMAP_NAME.search, names))
     spans = iter(sitemap_spans([loc for entry in found for loc in entry.locs]) if is_index else ())
-    for entry in found[:MAX_ENTRIES]:
+    for entry in found:
         for loc in entry.locs:
             entries.add(
                 loc,
@@ -109,6 +121,18 @@ def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> dict[s
     has_locs = any(entry.locs for entry in found)
     kind = "index" if is_index else "news" if is_news else "urlset"
     return entries.result(kind if has_locs else "unknown")
+
+
+def _end_of_entries(data: bytes) -> int:
+    """Return the end of the entries to read: the start of one that is too long, or of one too many."""
+    last = 0
+    for number, match in enumerate(_ENTRY.finditer(data)):
+        if match.start() - last > MAX_ENTRY_SIZE:
+            return last
+        last = match.start()
+        if number == MAX_ENTRIES:
+            return last
+    return last if len(data) - last > MAX_ENTRY_SIZE else len(data)
 
 
 class _ListedUrl(NamedTuple):
@@ -135,6 +159,9 @@ def _parsed_entries(data: bytes) -> Iterator[_ListedUrl]:
         for _, element in events:
             yield _entry(element)
             element.clear()
+            parent = element.getparent()
+            if parent is not None and parent.getparent() is None:
+                del parent[: parent.index(element)]  # what is between the entries
     except etree.XMLSyntaxError:
         return
 
@@ -151,7 +178,7 @@ def _text(element: etree._Element) -> str:
 def _entry(element: etree._Element) -> _ListedUrl:
     fields: dict[str, str] = {}
     locs = []
-    for child in element:
+    for child in islice(element, _MAX_PARTS):
         name = _local_name(child)
         if name == "news":
             fields["news"] = "yes"

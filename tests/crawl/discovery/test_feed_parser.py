@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import feedparser
 import pytest
 
-from newscrawl.crawl.discovery.feed_parser import MAX_ENTRIES, MAX_SIZE, read_feed
+from newscrawl.crawl.discovery.feed_parser import MAX_ENTRIES, MAX_JSON_SIZE, MAX_SIZE, read_feed
 
 if TYPE_CHECKING:
     from io import BytesIO
@@ -51,8 +51,9 @@ def url(number: int) -> str:
     return f"https://news.example/2026/11/22/story-{number}"
 
 
-def read(data: bytes) -> dict[str, Any]:
-    return read_feed(data, url="https://news.example/f", domains=["news.example"], limit=10_000)
+def read(data: bytes, **options: Any) -> dict[str, Any]:
+    options = {"domains": ["news.example"], "limit": 10_000, **options}
+    return read_feed(data, url="https://news.example/f", **options)
 
 
 def urls(found: dict[str, Any]) -> list[str]:
@@ -95,6 +96,34 @@ def test_reads_the_first_entries_of_a_long_json_feed():
     found = read(json.dumps({"items": items}).encode())
     assert len(found["entries"]) == MAX_ENTRIES
     assert found["left_out"] == {"over_size": 1}
+
+
+@pytest.mark.parametrize("name", ["xml:base", "base", "XML:BASE"])
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_nested_bases_make_no_endless_address(name: str, quote: str):
+    """The address of an entry is resolved with the first relative ones only."""
+    opened = f"<a {name}={quote}x/{quote}>" * 3000
+    story = "<item><link>story</link></item></rss>"
+    (entry,) = read(f"<rss>{opened}{story}".encode(), traps=False)["entries"]
+    assert entry["url"].count("/x") <= 100
+    long = f"<a {name}={quote}{'x' * 3000}/{quote}>" * 10
+    (entry,) = read(f"<rss>{long}{story}".encode())["entries"]
+    assert "xx" not in entry["url"]
+
+
+def test_bounds_values_of_the_whole_feed():
+    long = "x" * 100_000
+    items = [{"url": "/2026/01/02/a-story.html"}]
+    found = read(json.dumps({"items": items, "next_url": long, "language": long}).encode())
+    assert (found["next"], len(found["entries"][0]["hints"]["language"])) == (None, 40)
+    assert read(json.dumps({"items": items, "next_url": ["a"]}).encode())["next"] is None
+    too_long = json.dumps({"items": items, "x": "x" * MAX_JSON_SIZE}).encode()
+    assert read(too_long)["left_out"] == {"over_size": 1}
+
+
+def test_a_page_is_no_feed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(feedparser, "parse", None)
+    assert read(b"<!DOCTYPE html><title>News</title>")["kind"] == "unknown"
 
 
 HOSTILE = {

@@ -76,6 +76,32 @@ def test_limits_the_number_of_links():
     assert len(found["articles"]) == 100
 
 
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "<link rel=alternate type=application/rss+xml href=/f{}>",
+        "<iframe src=/f{}></iframe>",
+        "<a href=/ressort-{}/>Ressort</a>",
+        "<option value=/f/{}>x</option>",
+    ],
+)
+@pytest.mark.parametrize("period", [{}, {"since": "2026-10-01", "until": "2026-10-31"}])
+def test_each_list_of_links_is_limited(tag: str, period: dict[str, str]):
+    found = read("".join(map(tag.format, range(300))), limit=20, **period)
+    assert [len(found[name]) for name in ("feeds", "sections", "articles")] in (
+        [200, 0, 0],
+        [0, 20, 0],
+        [0, 20, 20],
+    )
+
+
+def test_leaves_out_long_addresses():
+    long = "2" * 2100
+    found = read(f"<link rel=next href='/?page={long}'><a href=/page/2/>2</a>")
+    assert found["next"] == "https://www.news.example/page/2/"
+    assert read("", f"<link rel=alternate type=application/rss+xml href=/{long}>")["feeds"] == []
+
+
 def test_reads_the_links_of_an_article_only_if_requested():
     text = "<p>The council decided on the harbour after a long night of talks. " * 20
     article = f"<article><h1>Council decides</h1>{text}</article><a href='{STORY}'>Next</a>"

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from newscrawl.crawl.discovery import site_plan
+from newscrawl.crawl.discovery.paging import SitemapSeries
 from newscrawl.crawl.discovery.period import Period
 from newscrawl.crawl.discovery.site_list import Site
 from newscrawl.crawl.discovery.site_plan import MAX_LISTS, SitePlan
 from newscrawl.crawl.discovery.target import Budgets, Target
 from newscrawl.crawl.discovery.urls import page_key
 from newscrawl.crawl.frontier.leases import FinishedRequest
+
+if TYPE_CHECKING:
+    import pytest
+
+    from newscrawl.crawl.discovery.paging import Place
 
 HOME = "http://site.example/"
 LARGE = Budgets(
@@ -239,6 +247,42 @@ def add(site: SitePlan, kind: str, number: int, timestamp: float | None) -> None
         site.add_feed(f"{HOME}{number}.rss")
     else:
         site.add_sitemap(f"{HOME}{number}.xml", timestamp=timestamp)
+
+
+def test_pages_and_sources_are_limited(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(site_plan, "MAX_TARGETS", 50)
+    site = frontier(replace(LARGE, articles=1))
+    before = len(site.new_sources)
+    for number in range(100):
+        site.add_feed(f"{HOME}feed/{number}")
+    assert len(site.new_sources) - before == 48
+    assert not site.add_article(entry("/story"), certain=True)
+    assert site.add_known_pages(f"{number}" for number in range(100)) == 50
+    assert site.over_limit == 53
+    large = frontier()
+    assert sum(large.add_article(entry(f"/{number}")) for number in range(2000)) == 998
+
+
+def test_a_series_of_sitemaps_is_searched_once_for_each_that_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    searches: list[int] = []
+    search = SitemapSeries._search
+    monkeypatch.setattr(
+        SitemapSeries, "_search", lambda series: searches.append(1) or search(series)
+    )
+    period = Period.of(since="2026-10-01", until="2026-10-31")
+    site = SitePlan(Site(HOME), LARGE, {}, period)
+    for number in range(300):
+        site.add_sitemap(f"{HOME}map-{number}.xml")
+    fetch(site)
+    series = site._series[f"{HOME}map-#.xml"]
+    places: list[Place] = ["newer", "within", "older"]
+    for place, sitemap in zip(places, series.targets.values(), strict=False):
+        series.record(sitemap, place)
+    fetch(site)
+    assert not site._sitemaps, "the period is covered"
+    assert len(searches) < 20
 
 
 def test_resume_restores_budgets_and_domains():

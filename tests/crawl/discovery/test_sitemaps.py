@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.discovery import feed_parser, sitemaps
+from newscrawl.crawl.discovery import feed_parser, listing_entries, sitemaps
 from newscrawl.crawl.discovery.feed_parser import repair_xml
 from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
 from tests.helpers.operations import growth
@@ -149,6 +149,39 @@ def test_limits_the_number_of_entries(monkeypatch: pytest.MonkeyPatch, lines: bo
         found = read(text)
         assert len(found["entries"]) == 20
         assert found["left_out"] == left_out
+
+
+@pytest.mark.parametrize("name", ["url", "sitemap"])
+def test_limits_the_addresses_of_entries(monkeypatch: pytest.MonkeyPatch, name: str):
+    """An index may have several in an entry; a page has one, whatever else is in its entry."""
+    monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 10)
+    root = "urlset" if name == "url" else "sitemapindex"
+    entries = [f"<{name}>{loc(f'/{n}.xml') * 4}</{name}>" for n in range(9)]
+    found = read(f"<{root}>{''.join(entries)}</{root}>")
+    assert len(found["entries"]) == (9 if name == "url" else 2)
+    assert found["left_out"] == ({} if name == "url" else {"over_size": 1})
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_an_entry_of_megabytes_ends_the_sitemap(monkeypatch: pytest.MonkeyPatch, inside: bool):
+    monkeypatch.setattr(sitemaps, "MAX_ENTRY_SIZE", 10_000)
+    flood = "<xhtml:link rel='alternate' href='/x'/>" * 400
+    middle = f"{loc('/c')}{flood if inside else ''}</url>{'' if inside else flood}<url>"
+    found = read(urlset(loc("/a"), loc("/b"), f"{middle}{loc('/d')}"))
+    assert paths(found) == ["/a", "/b"]
+    assert found["left_out"] == {"over_size": 1}
+
+
+def test_undated_entries_of_a_period_are_limited(monkeypatch: pytest.MonkeyPatch):
+    """All those that are searched, up to a size in all, but fewer sitemaps of an index."""
+    period = {"since": "2026-10-01", "until": "2026-10-31", "limit": 5}
+    many = urlset(*(loc(f"/story-{number:04}") for number in range(300)))
+    assert len(read(many, **period)["entries"]) == 300
+    monkeypatch.setattr(listing_entries, "MAX_RESULT_SIZE", 5_000)
+    assert 50 < len(read(many, **period)["entries"]) < 100
+    monkeypatch.setitem(listing_entries.MAX_UNDATED, "index", 50)
+    index = "".join(f"<sitemap>{loc(f'/{n}')}</sitemap>" for n in range(300))
+    assert len(read(f"<sitemapindex>{index}</sitemapindex>", **period)["entries"]) == 50
 
 
 def test_does_not_expand_entities():
