@@ -44,9 +44,9 @@ FILES: Final[Mapping[str, str]] = {"tdmrep": "/.well-known/tdmrep.json", "ai_txt
 
 MAX_FILE_SIZE: Final = 64 * 1024
 _MAX_HEAD: Final = 64 * 1024
-_META: Final = re.compile(rb"<meta\b[^>]{0,1000}>", re.IGNORECASE)
+_META: Final = re.compile(rb"<meta\b[^<>]*+>", re.IGNORECASE)
 _RESERVATION: Final = re.compile(rb"\bname\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
-_RESERVED: Final = re.compile(rb"\bcontent\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
+_RESERVED: Final = re.compile(rb"\bcontent\s*+=\s*+[\"']?+\s*+1\b", re.IGNORECASE)
 _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
 _NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
 
