@@ -96,7 +96,7 @@ class OptOutMiddleware(Component):
         return response
 
     async def _fetch(self, name: str, url: str, request: Request) -> HostRules:
-        rules = HostRules(clock.now() + CACHE_TIME)
+        rules = HostRules(clock.steady() + CACHE_TIME)
         meta = {META: True, "dont_retry": True, "download_maxsize": MAX_FILE_SIZE}
         try:
             fetch = rules_request(url, request, meta)
