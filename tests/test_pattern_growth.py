@@ -120,12 +120,18 @@ def uses() -> dict[str, Use]:
 def modules() -> Iterator[tuple[str, ModuleType, str]]:
     """Yield the names of the modules of the package, the modules and their sources."""
     for info in pkgutil.walk_packages(newscrawl.__path__, "newscrawl."):
-        if not info.name.endswith("__main__"):
+        if info.name.endswith("__main__"):
+            continue
+        try:
             module = importlib.import_module(info.name)
-            file = Path(module.__file__ or "")  # of a compiled module, too
-            source = file.with_name(f"{file.name.partition('.')[0]}.py")
-            if source.exists():
-                yield info.name.removeprefix("newscrawl."), module, source.read_text("utf-8")
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("newscrawl"):
+                raise
+            continue  # a package of an extra
+        file = Path(module.__file__ or "")  # of a compiled module, too
+        source = file.with_name(f"{file.name.partition('.')[0]}.py")
+        if source.exists():
+            yield info.name.removeprefix("newscrawl."), module, source.read_text("utf-8")
 
 
 def contained(value: Any) -> Iterator[Any]:
