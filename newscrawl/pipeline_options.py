@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PAGE_TASK = "newscrawl.workers.tasks:extract_page"
 """Function of the workers that extracts a page, with the arguments of :func:`page_arguments`."""
+LOAD_TASK = "newscrawl.workers.tasks:load_models"
+"""Function that loads what this needs."""
 
 NOT_ARTICLE = "not_article"
 TOO_SHORT = "too_short"

@@ -31,6 +31,7 @@ _INVISIBLE = lazy_regex("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _CONTROL_CHARACTERS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
 # With embeddings and isolates, which are ordinary in articles.
 _UNPRINTABLE = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_NOT_IN_XML = lazy_regex("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # CJK, kana and Hangul, of which a character has the weight WIDE_WEIGHT.
 _WIDE = lazy_regex(
     "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -96,6 +97,11 @@ def squeeze(text: str) -> str:
 def without_controls(text: str) -> str:
     """Return *text* without control characters, which a terminal would execute."""
     return text if text.replace("\n", "").isprintable() else _CONTROL_CHARACTERS.sub("", text)
+
+
+def xml_text(text: str) -> str:
+    """Return *text* without characters that XML excludes."""
+    return _NOT_IN_XML.sub("", text)
 
 
 def printable(text: str) -> str:

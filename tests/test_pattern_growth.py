@@ -1,193 +1,240 @@
 """No regular expression of the package takes quadratic time on texts of unbounded length.
 
-Each pattern is matched against adversarial texts that are derived from it: a start that matches,
-then a repeated unit, then a character that does not match. The steps of a backtracking matcher are
-counted at two lengths.
+Each pattern is matched against adversarial texts that are derived from it
+(:mod:`tests.helpers.ambiguity`). The steps of a backtracking matcher are counted at two lengths.
 """
 
 from __future__ import annotations
 
+import ast
+import gc
 import importlib
+import inspect
 import pkgutil
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from re import _parser  # type: ignore[attr-defined]  # the standard library's parser
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import newscrawl
+from newscrawl.patterns import CJKPattern, LazyPattern
+from tests.helpers.ambiguity import Automaton
 from tests.helpers.operations import CountingPattern, Operations, compiled_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
 
-SIZE = 40
-#: at twice the size; 2 for linear, 4 for quadratic time
+LENGTH = 40
+#: at twice the length; 2 for linear, 4 for quadratic time
 MAX_GROWTH = 2.7
 MAX_STEPS = 60_000
-MAX_UNITS = 6
-#: not part of a crawl or of extraction
-TOOLS = (
-    "newscrawl.commands",
-    "newscrawl.lab.evaluation",
-    "newscrawl.spark",
-    "newscrawl.lab.training",
-)
+#: of a repetition that does not grow with the text
+MAX_LIMIT = 500
+SHORT_LIMIT = 8
 
-BOUNDED = {
-    "cli.page_sources:_OTHER_FORMAT": "the first 4096 bytes",
-    "css.selectors:_SUBJECTS": "the text ends with a separator, at which each match ends",
-    "fields.metadata.sections:_PARTS": "white space is collapsed before",
-    "fields.titles.title:SEPARATOR": "white space is collapsed before, headings are short",
-    "fields.titles.title_candidates:_PARTS": "titles have up to 1000 characters, collapsed",
+UNKNOWN = {
+    "crawl.discovery.urls": "the user's own",
+    "document.repair": "a name",
+    "fields.metadata.bylines": "a word",
+    "patterns": "of a LazyPattern",
 }
-"""Patterns whose growth does not matter, with the reason."""
+"""Modules with patterns that are known at run time only, and what these are."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A pattern and the method by which it is used."""
+
+    pattern: re.Pattern[Any]
+    method: str
+
+    def growth(self) -> tuple[float, str]:
+        """Return the largest growth of the steps, and its text."""
+        pattern = self._with_short_limits()
+        worst = (0.0, "")
+        for attack in Automaton(pattern, searched=self.method == "findall").attacks():
+            short, long = (self._steps(pattern, text) for text in attack.texts(LENGTH))
+            rate = float("inf") if long > MAX_STEPS else long / max(1, short)
+            worst = max(worst, (rate, repr(attack)))
+            if rate > MAX_GROWTH:
+                break
+        return worst
+
+    def _with_short_limits(self) -> re.Pattern[Any]:
+        """Return the pattern with lower limits of repetitions, which short texts exceed."""
+        source: Any = self.pattern.pattern
+        is_bytes = isinstance(source, bytes)
+        text = re.sub(
+            r"\{(\d*)(,?)(\d*)\}",
+            lambda found: f"{{{_short(found[1])}{found[2]}{_short(found[3])}}}",
+            source.decode("latin-1") if is_bytes else source,
+        )
+        return re.compile(text.encode("latin-1") if is_bytes else text, self.pattern.flags)
+
+    def _steps(self, pattern: re.Pattern[Any], text: str) -> int:
+        """Return the steps of matching *text*, at most MAX_STEPS."""
+        operations = Operations(MAX_STEPS)
+        counting = CountingPattern(pattern, operations)
+        is_bytes = isinstance(pattern.pattern, bytes)
+        try:
+            getattr(counting, self.method)(text.encode("latin-1") if is_bytes else text)
+        except AssertionError:
+            if operations.steps <= MAX_STEPS:  # the matcher and the pattern differ
+                raise
+        return operations.steps
+
+
+def _short(limit: str) -> str:
+    return str(min(int(limit), SHORT_LIMIT)) if limit and int(limit) <= MAX_LIMIT else limit
 
 
 @cache
-def patterns() -> dict[str, tuple[re.Pattern[Any], bool]]:
-    """Return the patterns with repetitions by name, and whether each is searched for."""
-    found: dict[int, tuple[str, re.Pattern[Any], bool]] = {}
-    for info in pkgutil.walk_packages(newscrawl.__path__, "newscrawl."):
-        if info.name.startswith(TOOLS) or info.name.rpartition(".")[2].startswith("_"):
-            continue
-        module = importlib.import_module(info.name)
-        file = Path(module.__file__ or "")  # of a compiled module, too
-        source = file.with_name(f"{file.name.partition('.')[0]}.py").read_text()
+def uses() -> dict[str, Use]:
+    """Return the patterns of the package by module and name or line."""
+    found: dict[Use, str] = {}
+    seen: set[int] = set()
+    for module_name, module, source in list(modules()):
         for name, value in vars(module).items():
-            pattern = compiled_pattern(value)
-            if pattern and re.search(rf"^{name}\b.*=", source, re.MULTILINE):
-                uses = set(re.findall(rf"\b{name}(?:\(\w+\))?\.(\w+)", source))
-                anchored = bool(uses) and uses <= {"match", "fullmatch", "pattern"}
-                found[id(value)] = (
-                    f"{info.name.removeprefix('newscrawl.')}:{name}",
-                    pattern,
-                    not anchored,
-                )
-    return {name: (pattern, searched) for name, pattern, searched in found.values()}
+            if not re.search(rf"^(?:class )?{name}\b", source, re.MULTILINE):
+                continue  # imported
+            for number, part in enumerate(contained(value)):
+                pattern = compiled_pattern(part)
+                if pattern and id(part) not in seen:
+                    seen.add(id(part))
+                    place = f"{module_name}:{name}" + f"[{number}]" * (part is not value)
+                    found.setdefault(Use(pattern, method_of(name, source)), place)
+        tree = ast.parse(source)
+        for number, use in inline_uses(tree, module):
+            assert use or module_name in UNKNOWN, f"{module_name}:{number}"
+            if use:
+                found.setdefault(use, f"{module_name}:{number}")
+    lazy = [each for each in gc.get_objects() if type(each) is LazyPattern]
+    assert not [each.arguments for each in lazy if id(each) not in seen]
+    return {place: use for use, place in found.items()}
 
 
-def example(nodes: Any, *, longest: bool) -> str:
-    """Return a text that *nodes* of a parse tree match, mostly."""
-    return "".join(_example(str(code), argument, longest=longest) for code, argument in nodes)
+def modules() -> Iterator[tuple[str, ModuleType, str]]:
+    """Yield the names of the modules of the package, the modules and their sources."""
+    for info in pkgutil.walk_packages(newscrawl.__path__, "newscrawl."):
+        if info.name.endswith("__main__"):
+            continue
+        try:
+            module = importlib.import_module(info.name)
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("newscrawl"):
+                raise
+            continue  # a package of an extra
+        file = Path(module.__file__ or "")  # of a compiled module, too
+        source = file.with_name(f"{file.name.partition('.')[0]}.py")
+        if source.exists():
+            yield info.name.removeprefix("newscrawl."), module, source.read_text("utf-8")
 
 
-def _example(code: str, argument: Any, *, longest: bool) -> str:
-    match code:
-        case "LITERAL":
-            return chr(argument)
-        case "NOT_LITERAL":
-            return "~" if chr(argument) != "~" else "a"
-        case "ANY":
-            return "a"
-        case "IN":
-            return _member(argument)
-        case "BRANCH":
-            return example(argument[1][0], longest=longest)
-        case "SUBPATTERN":
-            return example(argument[3], longest=longest)
-        case "ATOMIC_GROUP":
-            return example(argument, longest=longest)
-        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            minimum, maximum, inner = argument
-            times = max(minimum, 1 if longest and maximum else 0)
-            return example(inner, longest=longest) * min(times, 30)
-    return ""
+def contained(value: Any) -> Iterator[Any]:
+    """Yield *value* and what it contains, if it is a container or of the package."""
+    inner: Any = ()
+    if isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        inner = value
+    elif isinstance(value, CJKPattern) or (
+        isinstance(value, type) and value.__module__.startswith("newscrawl.")
+    ):
+        inner = vars(value).values()
+    yield value
+    for part in inner:
+        yield from contained(part)
 
 
-def _member(members: Any) -> str:
-    single = _parser.SubPattern(_parser.State(), [(_parser.IN, members)])
-    matcher = re._compiler.compile(single, 0)  # type: ignore[attr-defined]
-    return next((c for c in 'a1 .-=/<\n"\u4e00\x00\xe9A~%' if matcher.match(c)), _first(members))
+def method_of(name: str, source: str) -> str:
+    """Return the only method of the pattern or patterns *name* that is used; if unknown, findall."""
+    used = re.findall(rf"(?<![\w.]){name}\b(?:\(\w+\)|\[\w+\])?(\.\w+)?", source)
+    methods: set[str] = set(used) - {"", ".pattern"}
+    is_private = name.startswith("_")
+    if is_private and (methods in ({".match"}, {".fullmatch"})) and used.count("") <= 1:
+        return methods.pop().removeprefix(".")
+    return "findall"
 
 
-def _first(members: Any) -> str:
-    code, argument = members[-1]
-    return (
-        chr(argument[0] if str(code) == "RANGE" else argument) if str(code) != "CATEGORY" else " "
-    )
-
-
-def units(nodes: Any) -> Iterator[str]:
-    """Yield the examples of what is repeated in *nodes*, and of the parts before it."""
-    for code, argument in nodes:
-        name = str(code)
-        if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
-            if argument[1] > SIZE:
-                yield example(argument[2], longest=True)
-            yield from units(argument[2])
-        elif name == "SUBPATTERN":
-            yield from units(argument[3])
-        elif name == "ATOMIC_GROUP":
-            yield from units(argument)
-        elif name == "BRANCH":
-            for branch in argument[1]:
-                yield from units(branch)
-        elif name in {"ASSERT", "ASSERT_NOT"}:
-            yield from units(argument[1])
-
-
-def attacks(pattern: re.Pattern[Any]) -> list[tuple[str, str]]:
-    """Return starts and units of adversarial texts."""
-    tree = _parser.parse(pattern.pattern, pattern.flags)
-    repeated = [unit for unit in dict.fromkeys(units(tree)) if unit][:MAX_UNITS]
-    if not repeated:
-        return []
-    starts = [example(tree.data[:n], longest=False) for n in range(len(tree.data))]
-    whole = example(tree, longest=True)
-    found = [("", unit) for unit in repeated]
-    found += [(start, unit) for start in dict.fromkeys(starts[1:4]) for unit in repeated[:3]]
-    # Starts that occur often: each may search to the end of the text.
-    found += [("", start) for start in dict.fromkeys(starts[1:3]) if start]
-    return [*found, ("", whole)]
-
-
-def steps(pattern: re.Pattern[Any], text: str, *, searched: bool) -> int:
-    """Return the steps of matching *text*, at most MAX_STEPS."""
-    operations = Operations(MAX_STEPS)
-    counting = CountingPattern(pattern, operations)
-    subject: Any = text.encode("utf-8") if isinstance(pattern.pattern, bytes) else text
-    try:
-        (counting.findall if searched else counting.match)(subject)
-    except AssertionError:
-        if operations.steps <= MAX_STEPS:  # the matcher and the pattern differ
-            raise
-    return operations.steps
-
-
-def growth(pattern: re.Pattern[Any], *, searched: bool) -> tuple[float, str]:
-    """Return the largest growth of the steps, and the start and the unit of its text."""
-    worst = (0.0, "")
-    for start, unit in attacks(pattern):
-        counts = [
-            steps(pattern, f"{start}{unit * size}\x00", searched=searched)
-            for size in (SIZE, 2 * SIZE)
-        ]
-        if counts[1] > MAX_STEPS:
-            counts[1] = 100 * counts[0]
-        worst = max(worst, (counts[1] / max(1, counts[0]), f"{start!r} {unit!r}"))
-    return worst
-
-
-def test_exceptions_exist():
-    """A pattern that has become linear, or was renamed, leaves the list of exceptions."""
-    for name in BOUNDED:
-        pattern, searched = patterns()[name]
-        assert growth(pattern, searched=searched)[0] > MAX_GROWTH
+def inline_uses(tree: ast.AST, module: ModuleType) -> Iterator[tuple[int, Use | None]]:
+    """Yield the lines of calls of functions of ``re`` in functions, and what they use if known."""
+    functions = [
+        each for each in ast.walk(tree) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
+    for node in {node for function in functions for node in ast.walk(function)}:
+        if not isinstance(node, ast.Call):
+            continue
+        called = re.fullmatch(r"re\.(\w+)", ast.unparse(node.func))
+        if not called or called[1] == "escape":
+            continue
+        function = getattr(re, called[1])
+        named = {each.arg or "": each.value for each in node.keywords}
+        given = inspect.signature(function).bind(*node.args, **named).arguments
+        try:
+            values = [
+                eval(ast.unparse(given[name]), vars(module)) if name in given else 0
+                for name in ("pattern", "flags")
+            ]
+        except (NameError, SyntaxError):
+            yield node.lineno, None
+            continue
+        if compiled_pattern(values[0]) is None:
+            name = function.__name__
+            method = name if name in {"match", "fullmatch"} else "findall"
+            yield node.lineno, Use(re.compile(*values), method)
 
 
 @pytest.mark.parametrize(
-    "pattern",
-    [r"a+b", r"\s*!x", r"(a|aa)+$", r"<a[^>]*b", r"x*x*y", r"(?:\w+\s?)*$", r"\d*\.?\d+/"],
+    ("pattern", "method"),
+    [
+        (r"a+b", "findall"),
+        (r"\s*!x", "findall"),
+        (r"\s*\n\s*$", "findall"),
+        (r"(a|aa)+$", "findall"),
+        (r"<a[^>]*b", "findall"),
+        (r"<a\b[^>]*b", "findall"),
+        (r"x*x*y", "findall"),
+        (r"(?=.*z)a", "findall"),
+        (r"(?:\w+\s?)*$", "match"),
+        (r"\d*\.?\d+/", "match"),
+        (r"(a|a)*b", "match"),
+        (r"(a+)+b", "match"),
+        (r"(?:ab|a|b)*c", "match"),
+        (r"(\s*x?\s*)*y", "match"),
+        (r"(.*?,){11}P", "match"),
+        (r"(?s)(<!--.*?-->\s*)*<svg", "match"),
+        (r"((ab)*)*c", "match"),
+        (r"(?=(x+)+y)x", "match"),
+        (r"(?:a(?=(x+)+y)|x)*", "match"),
+        (r"(?:a(?=.*z))*", "match"),
+        (r"(?:a{1,30}){1,30}b", "match"),
+        (r"[^\s:]+\.[^\s:]+", "fullmatch"),
+        (r"[ab]{0,1000}c", "findall"),
+    ],
 )
-def test_finds_quadratic_patterns(pattern: str):
-    assert growth(re.compile(pattern), searched=True)[0] > MAX_GROWTH
+def test_finds_quadratic_patterns(pattern: str, method: str):
+    assert Use(re.compile(pattern), method).growth()[0] > MAX_GROWTH
 
 
-@pytest.mark.parametrize("name", patterns())
-def test_linear(name: str):
-    pattern, searched = patterns()[name]
-    found, text = growth(pattern, searched=searched)
-    assert found <= MAX_GROWTH or name in BOUNDED, text
+@pytest.mark.parametrize(
+    ("pattern", "method"),
+    [
+        (r"(?<!\s)\s+$", "findall"),
+        (r"(?:(?<!\s)\s++)?[|,]\s*+", "findall"),
+        (r"[ab]{0,500}c", "findall"),
+        (r"(?>a+)+b", "match"),
+        (r"(?s)(?><!--.*?-->\s*)*<svg", "match"),
+    ],
+)
+def test_leaves_linear_patterns(pattern: str, method: str):
+    assert Use(re.compile(pattern), method).growth()[0] <= MAX_GROWTH
+
+
+@pytest.mark.parametrize("place", uses())
+def test_linear(place: str):
+    found, text = uses()[place].growth()
+    assert found <= MAX_GROWTH, text

@@ -210,10 +210,14 @@ def _named(files: list[str]) -> str:
 class _Process(AsyncCrawlerProcess):
     #: whether Ctrl-C or SIGTERM was received
     interrupted = False
+    #: whether such a signal ends the crawl without waiting for what it is doing
+    stops_at_once = False
 
     def _signal_shutdown(self, signum: int, frame: Any) -> None:
         self.interrupted = True
         super()._signal_shutdown(signum, frame)
+        if self.stops_at_once:
+            self._signal_kill(signum, frame)  # as a second signal does
 
 
 def run_spider(
@@ -229,6 +233,7 @@ def run_spider(
     start; ``ValueError`` is one of a setting. Raises ``click.Abort`` for one that was interrupted.
     """
     process = _Process(settings)
+    process.stops_at_once = issubclass(spider, RequestSpider)
     crawler = process.create_crawler(spider)
     if feed_closed:
         crawler.signals.connect(feed_closed, signals.feed_slot_closed)

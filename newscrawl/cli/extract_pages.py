@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +24,7 @@ from newscrawl.cli.shared_options import (
     COUNT,
     complete_part,
     default_settings,
+    page_limits,
     page_options,
     progress,
     report,
@@ -31,14 +33,9 @@ from newscrawl.cli.shared_options import (
 from newscrawl.defaults import NoSettings, setting
 from newscrawl.items import Article
 from newscrawl.optional import require
-from newscrawl.pipeline_options import PAGE_TASK, PipelineOptions, page_arguments
-from newscrawl.workers.child import (
-    WorkerError,
-    limit_memory,
-    result_of,
-    run_task,
-    tune_garbage_collector,
-)
+from newscrawl.pipeline_options import LOAD_TASK, PAGE_TASK, PipelineOptions, page_arguments
+from newscrawl.workers.child import WorkerError, limit_memory, tune_garbage_collector
+from newscrawl.workers.copied_process import call_in_copy
 
 if TYPE_CHECKING:
     import asyncio
@@ -83,8 +80,8 @@ _MAX_WAITING: Final = 64 * 2**20
     "--jobs",
     type=COUNT,
     metavar="N",
-    help="worker processes; 0: extract in this process (default: NEWSCRAWL_WORKERS for several "
-    "sources, otherwise 0)",
+    help="worker processes; 0: a copy of this process for each page (default: NEWSCRAWL_WORKERS "
+    "for several sources, otherwise 0)",
 )
 @page_options
 @click.option(
@@ -207,13 +204,15 @@ class Extraction:
     ) -> None:
         """Extract *pages*, each with its name, in worker processes; *write* the articles in order.
 
-        This process may use *memory_limit* more MB to read the pages (0: no limit). Without *jobs*
-        it extracts them, too.
+        This process may use *memory_limit* more MB to read the pages (0: no limit). Without *jobs*,
+        its copies extract them.
         """
         if not self.jobs:
             tune_garbage_collector()  # as the processes do, before extraction is imported
+            if self.sources.several:  # once instead of in each copy
+                pkgutil.resolve_name(LOAD_TASK)()
             for name, page in pages:
-                write(name, self._extract_here(name, page, fail))
+                write(name, self._extract_in_copy(name, page, fail))
             return
         import asyncio  # noqa: PLC0415  # slow to import
 
@@ -244,10 +243,12 @@ class Extraction:
 
         asyncio.run(run())
 
-    def _extract_here(self, name: str, page: PageItem, fail: Fail) -> Article | None:
-        """Return the article of *page*, extracted in this process; report a failure."""
+    def _extract_in_copy(self, name: str, page: PageItem, fail: Fail) -> Article | None:
+        """Return the article of *page*, extracted in a copy of this process; report a failure."""
         try:
-            plain = result_of(run_task(PAGE_TASK, page.html, self._arguments(page)))
+            plain = call_in_copy(
+                PAGE_TASK, page.html, self._arguments(page), **page_limits(self.settings)
+            )
         except WorkerError as error:
             fail(name, error)
             return None
@@ -347,7 +348,7 @@ class Extraction:
             crawl_pages(
                 self.sources.urls,
                 self._scrapy_settings(),
-                jobs=self.jobs,
+                jobs=self.jobs or 1,  # in this process, a page would hold up Ctrl-C
                 extract=self.extract_page,
                 write=self.write,
                 fail=self.fail,

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from scrapy import Request
 
 from newscrawl.cli.crawl_process import send
 from newscrawl.cli.page_sources import SourceError, check_html, find_sources, read_page
-from newscrawl.cli.shared_options import page_options, suffix_of, with_settings
-from newscrawl.document.document import MAX_PAGE_BYTES, DocumentError
+from newscrawl.cli.shared_options import page_limits, page_options, suffix_of, with_settings
+from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset
-from newscrawl.inspection.inspect_page import inspect_page
 from newscrawl.items import PageItem
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.copied_process import call_in_copy
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
+
+_TASK: Final = "newscrawl.inspection.inspect_page:inspect_page"
 
 
 @click.command(no_args_is_help=True)
@@ -45,15 +48,17 @@ def command(
     suffix_of(output, (".htm", ".html"))
     try:
         source = _read(settings, page, url)
-        shown = inspect_page(
-            source.html,
-            source.url or None,
-            encoding=encoding or source.encoding,
-            method=method,
-            assets=not no_assets,
-        )
-    except (DocumentError, SourceError) as error:
-        raise click.ClickException(f"{page}: {error}") from error
+        arguments = {
+            "url": source.url or None,
+            "encoding": encoding or source.encoding,
+            "method": method,
+            "assets": not no_assets,
+        }
+        shown = call_in_copy(_TASK, source.html, arguments, **page_limits(settings))
+    except (SourceError, WorkerError) as error:
+        raise click.ClickException(
+            f"{page}: {str(error).removeprefix('DocumentError: ')}"
+        ) from error
     Path(output).write_text(shown, encoding="utf-8", errors="replace")
     click.echo(f"Wrote {output}", err=True)
 

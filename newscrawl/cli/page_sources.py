@@ -26,7 +26,8 @@ NOT_HTML: Final = "not an HTML page"
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _MARKUP: Final = re.compile(rb"<[!/?A-Za-z]")
 _OTHER_FORMAT: Final = re.compile(
-    rb"\{|\[|%PDF|PK\x03\x04|\x89PNG|\xd8\xff|GIF8|RIFF|wOF|bplist|(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(svg|rss|feed|urlset|sitemapindex|rdf:RDF)\b",
+    rb"\{|\[|%PDF|PK\x03\x04|\x89PNG|\xd8\xff|GIF8|RIFF|wOF|bplist"
+    rb"|(?:<\?xml[^>]*+>\s*+)?+(?><!--.*?-->\s*+)*+<(?:svg|rss|feed|urlset|sitemapindex|rdf:RDF)\b",
     re.DOTALL,
 )
 """Start of JSON, of a binary file, a drawing, a feed or a sitemap."""

@@ -13,7 +13,7 @@ import click
 from w3lib.encoding import resolve_encoding
 
 from newscrawl.body.parts import PARTS
-from newscrawl.defaults import DEFAULTS, NoSettings, unknown_settings
+from newscrawl.defaults import DEFAULTS, NoSettings, setting, unknown_settings
 from newscrawl.pipeline_options import validate_settings
 from newscrawl.text import printable
 
@@ -99,6 +99,14 @@ page_options = with_options(
     ),
 )
 """Options that say how pages are read."""
+
+
+def page_limits(settings: Settings | NoSettings) -> dict[str, Any]:
+    """Return the limits of a page, as arguments of ``call_in_copy()``."""
+    return {
+        "deadline": setting(settings, "NEWSCRAWL_DEADLINE"),
+        "memory_limit": setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+    }
 
 
 def check_folder(_: click.Context, __: click.Parameter, folder: str | None) -> str | None:

@@ -44,7 +44,7 @@ _RANGES = {
     "device-pixel-ratio": 1.0,
 }
 _UNITS = {"px": 1, "em": 16, "rem": 16, "pt": 4 / 3, "dppx": 1, "x": 1, "dpi": 1 / 96, "": 1}
-_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*)")
+_NUMBER = re.compile(r"([+-]?(?:\d++(?:\.\d*)?|\.\d+))([a-z]*)")
 _QUERY = re.compile(r"(?:(not|only)\s++)?([\w-]*+)((?:\s*+(?:and\b\s*+)?\([^()]*+\))*+)")
 _FEATURE = re.compile(r"\(\s*+(?:-\w+-)?([a-z-]++)\s*+(?:(:|[<>]=?|=)([^()<>=]*+))?\)")
 
@@ -122,7 +122,7 @@ STRING = r""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'"""
 """Pattern of a string."""
 
 _ESCAPED = lazy_regex(ESCAPE)
-_PARENTHESIS = lazy_regex(rf"{STRING}|[()]", re.DOTALL)
+_PARENTHESIS = lazy_regex(rf"{STRING}|[()]|[\"'].*+", re.DOTALL)  # an open string has the rest
 
 
 _AT_RULE = lazy_regex(r"\s*+@?([\w-]*+)(.*)", re.DOTALL)  # matches anything

@@ -396,7 +396,7 @@ _NEVER = lazy_regex(r"::|:(?:hover|focus|active|before|after|visited|target|firs
 # Tag, and last class or id, of the subject of a plain selector, with its end; else, the rest of a list
 # that has others.
 _SUBJECTS = lazy_regex(
-    rf"((?:[-\w.#:]*+[{SPACE}>+~]++)*+([-\w]*+)([.#][-\w]++)*+[-\w:]*+)[{SPACE}]*+([,;])|([^;]*+);",
+    rf"((?:[-\w.#:]*+[{SPACE}>+~]++)*+([-\w]*+)([.#][-\w]++)*+[-\w:]*+)[{SPACE}]*+([,;])|([^;]++);?+",
     re.ASCII,
 )
 # The first class or id, in a compound that a descendant or child combinator follows.

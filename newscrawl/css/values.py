@@ -98,7 +98,7 @@ def parse_value(name: str, text: str) -> tuple[tuple[str, Value], ...]:
     return () if value is None else ((name, value),)
 
 
-_DIMENSION = lazy_regex(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)")
+_DIMENSION = lazy_regex(r"([+-]?(?:\d++(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?)([a-z]*|%)")
 
 
 def parse_font_size(text: str) -> FontSize | None:
@@ -162,7 +162,7 @@ def _parse_font(text: str) -> tuple[tuple[str, Value], ...]:
     """Return the longhands of ``font``, () if it is invalid."""
     words, position = text.lower(), 0
     weight: Value = 400.0
-    for match in re.finditer(r"\S+\s+", words):
+    for match in re.finditer(r"(?<!\S)\S++\s++", words):
         word = match[0].strip()
         if (found := parse_font_weight(word)) is not None:
             weight = found

@@ -44,9 +44,9 @@ WHATWG_CODECS = frozenset(
 """Python codecs of the encodings of the WHATWG Encoding Standard; Python has more: "punycode" takes
 quadratic time, "hex" is no charset."""
 _DECLARED_BYTES = 4096
-_CONTENT_TYPE = re.compile(rb"charset\s*=\s*[\"']?\s*([^\s;\"']+)", re.IGNORECASE)
+_CONTENT_TYPE = re.compile(rb"charset\s*+=\s*+[\"']?+\s*+([^\s;\"']+)", re.IGNORECASE)
 _DECLARATION = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(?:meta\b[^>]*?\bcharset|\?xml\b[^>]*?\bencoding)\s*=\s*[\"']?\s*([^\s;\"'/>]+)",
+    rb"<!--.*?(?:-->|\Z)|<(?:meta\b[^<>]*?\bcharset|\?xml\b[^<>]*?\bencoding)\s*+=\s*+[\"']?+\s*+([^\s;\"'/>]+)",
     re.IGNORECASE | re.DOTALL,
 )
 _DECODED_BYTES = 16 * 1024

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _METADATA = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
 )  # fmt: skip
-_TITLE = re.compile(rb"<title\b[^>]*>[^<]*", re.IGNORECASE)
+_TITLE = re.compile(rb"<title\b[^<>]*+>[^<]*", re.IGNORECASE)
 _BODY = re.compile(r"</head\b|<body\b", re.IGNORECASE)
 _NOSCRIPT = re.compile(
     rb"(<noscript\b[^<>]*+>)((?:[^<]++|<(?!/?noscript))*+)(?=</noscript)", re.IGNORECASE
@@ -31,7 +31,7 @@ _NOSCRIPT = re.compile(
 # Elements that the end of a noscript element does not close: see html_tables.PRIORITIES.
 _UNCLOSED = (b"table", b"div")
 _TEMPLATE = re.compile(
-    rb"<(?P<end>/?)(?P<name>template|noscript|script)(?P<attributes>(?=[\s/>])[^>]*)>",
+    rb"<(?P<end>/?)(?P<name>template|noscript|script)(?P<attributes>(?=[\s/>])[^<>]*+)>",
     re.IGNORECASE,
 )
 _SHADOW_ROOT = re.compile(rb"\sshadowroot(?:mode)?\s*=", re.IGNORECASE)

@@ -14,6 +14,7 @@ from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from newscrawl.defaults import setting
 from newscrawl.items import Article
+from newscrawl.text import xml_text
 
 if TYPE_CHECKING:
     from scrapy import Field
@@ -43,9 +44,9 @@ class JsonLinesItemExporter(ArticleFields, exporters.JsonLinesItemExporter):
     """Scrapy's JSON Lines exporter, quick for articles."""
 
 
-# Starts of formulas, also after white space and with full-width characters
+# Starts of formulas, also after white space and invisible characters, and with full-width ones
 # (https://owasp.org/www-community/attacks/CSV_Injection).
-_FORMULA = re.compile(r"[\s\x00]*[=+\-@＝＋－＠]|[\t\r\n]")
+_FORMULA = re.compile(r"[\s\x00\xad\u200b-\u200f\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*%?")
 
 
@@ -94,9 +95,6 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
         return escape_formula(str(cell))
 
 
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
 class CleanXmlItemExporter(exporters.XmlItemExporter):
     """Scrapy's XML exporter without elements for None and without characters that XML excludes.
 
@@ -122,4 +120,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
     text = value.isoformat() if isinstance(value, date | time) else str(value)
-    return _NOT_IN_XML.sub("", text)
+    return xml_text(text)

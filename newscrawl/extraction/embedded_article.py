@@ -89,7 +89,7 @@ _STORE_KEYS = frozenset({"ROOT_QUERY", "client:root", "included", "includes"})
 _ESCAPED_TAG = lazy_regex(r"&(?:amp;)*+lt;/?[a-z]", re.IGNORECASE)
 _TAG = lazy_regex(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _SEPARATOR = lazy_regex(r"(?<=\S)\s++[-|–—:·•«»]\s+")  # of headline and site
-_SHORTCODE = lazy_regex(r"\[[a-z][\w-]*\s[^\[\]]*=[^\[\]]*\]|\[/[a-z][\w-]*\]")  # of WordPress
+_SHORTCODE = lazy_regex(r"\[[a-z][\w-]*\s[^\[\]=]*+=[^\[\]]*+\]|\[/[a-z][\w-]*\]")  # of WordPress
 _CODE = lazy_regex(r"[{}<>=;\\|_[](?:(?<!\[)|\w++-)")  # begins with a set, for speed
 _MAX_WORD = 100
 _BASE64_SIGNS = str.maketrans("", "", "+/=_-")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from lxml import etree, html
 from lxml.builder import ElementMaker  # type: ignore[import-not-found]  # not in the stubs
+
+from newscrawl.text import xml_text
 
 if TYPE_CHECKING:
     from newscrawl.items import Article
@@ -39,6 +42,18 @@ _ELEMENTS: Final[dict[str, tuple[str, dict[str, str]]]] = {
 
 def write_tei(article: Article) -> str:
     """Return *article*, which has ``body_html``, as a TEI document."""
+    article = replace(
+        article,
+        authors=list(map(_clean, article.authors)),
+        body_html=_clean(article.body_html),
+        canonical_url=_clean(article.canonical_url),
+        description=_clean(article.description),
+        language=_clean(article.language),
+        site_name=_clean(article.site_name),
+        tags=tuple(map(_clean, article.tags)),
+        title=_clean(article.title),
+        url=_clean(article.url),
+    )
     make = ElementMaker(namespace=_TEI, nsmap={None: _TEI})
     title = make.title(article.title or "")
     authors = [make.author(name) for name in article.authors]
@@ -71,6 +86,10 @@ def write_tei(article: Article) -> str:
     header = make.teiHeader(file, *([profile] if len(profile) else []))
     document = make.TEI(header, text)
     return etree.tostring(document, encoding="unicode") + "\n"
+
+
+def _clean(text: str | None) -> str:
+    return xml_text(text or "")
 
 
 def _convert(element: html.HtmlElement, target: etree._Element) -> None:

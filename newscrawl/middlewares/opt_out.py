@@ -57,9 +57,9 @@ ROBOTS_DIRECTIVES: Final = {
 
 MAX_FILE_SIZE: Final = 64 * 1024
 _MAX_HEAD: Final = 64 * 1024
-_META: Final = re.compile(rb"<meta\b[^>]{0,1000}>", re.IGNORECASE)
+_META: Final = re.compile(rb"<meta\b[^<>]*+>", re.IGNORECASE)
 _RESERVATION: Final = re.compile(rb"\bname\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
-_RESERVED: Final = re.compile(rb"\bcontent\s*=\s*[\"']?\s*1\b", re.IGNORECASE)
+_RESERVED: Final = re.compile(rb"\bcontent\s*+=\s*+[\"']?+\s*+1\b", re.IGNORECASE)
 _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
 
 
@@ -133,7 +133,7 @@ class OptOutMiddleware(Component):
                 request.meta[NOT_EMITTED] = True
 
     async def _fetch(self, name: str, url: str, request: Request) -> HostRules:
-        rules = HostRules(clock.now() + CACHE_TIME)
+        rules = HostRules(clock.steady() + CACHE_TIME)
         meta = {META: True, "dont_retry": True, "download_maxsize": MAX_FILE_SIZE}
         try:
             fetch = rules_request(url, request, meta)

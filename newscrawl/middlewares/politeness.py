@@ -60,12 +60,16 @@ def retry_after(header: bytes | None, now: datetime) -> float | None:
     text = (header or b"").decode("latin-1").strip()
     if text.isdecimal() and text.isascii():
         return float(text[:10])
+    when = _http_date(text)
+    return None if when is None else max(0.0, (when - now).total_seconds())
+
+
+def _http_date(text: str) -> datetime | None:
     try:
         when = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
         return None
-    when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (when - now).total_seconds())
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -73,7 +77,7 @@ class Pace:
     """Delay between two requests to a domain, adapted to its responses.
 
     *base* is the delay from the settings or robots.txt, *max_delay* the limit of the back-off
-    (both in seconds).
+    (both in seconds). Instants are those of ``clock.steady()``.
     """
 
     base: float
@@ -128,11 +132,12 @@ class Pace:
         """Whether the domain has refused too many requests in a row."""
         return self.refusals >= REFUSAL_LIMIT
 
-    def close(self, now: datetime, seconds: float) -> None:
-        """Send no requests for *seconds*."""
+    def close(self, now: datetime, seconds: float) -> datetime:
+        """Send no requests for *seconds*; return the end of the pause."""
         until = _later(now, seconds)
         self.closed_until = max(until, self.closed_until or until)
         self.refusals = 0
+        return self.closed_until
 
     def is_closed(self, now: datetime) -> bool:
         """Return whether no requests are to be sent at the time *now*."""
@@ -177,7 +182,8 @@ class PolitenessMiddleware(Component):
     async def _recall(self) -> None:
         """Close the domains whose Retry-After of a former crawl has not passed."""
         for key, _, until in await self._memory.find(_CLOSED) if self._memory else ():
-            self._pace(key).closed_until = datetime.fromtimestamp(until, UTC)
+            closed_until = datetime.fromtimestamp(until, UTC)
+            self._pace(key).closed_until = clock.on_steady_clock(closed_until)
 
     def process_request(self, request: Request) -> None:
         """Raise :class:`RefusedError` for a closed domain, or if the site's budget is used up."""
@@ -187,7 +193,7 @@ class PolitenessMiddleware(Component):
             self.requests[site] += 1
         if self._paces:
             pace = self._paces.get(key := self._key(request))
-            if pace and pace.closed_until and pace.is_closed(clock.now()):
+            if pace and pace.closed_until and pace.is_closed(clock.steady()):
                 raise RefusedError("retry_after")
             if pace and self._throttled:  # AutoThrottle ignores the Crawl-delay
                 self._apply(key, pace)
@@ -239,8 +245,8 @@ class PolitenessMiddleware(Component):
             self._apply(key, pace)
 
     def _refused(self, key: str, response: Response) -> None:
-        pace, now, wait = self._pace(key), clock.now(), _wait(response)
-        pace.record_refusal(now, wait)
+        pace, wait = self._pace(key), _wait(response)
+        pace.record_refusal(clock.steady(), wait)
         self._count(f"refused_count/http_{response.status}")
         if pace.gives_up or (wait or 0) > self._max_wait:
             self._close(key, pace, max(wait or 0, self._max_wait))
@@ -251,11 +257,11 @@ class PolitenessMiddleware(Component):
 
     def _close(self, key: str, pace: Pace, seconds: float) -> None:
         """Send no requests to the slot *key* for *seconds* and fail the waiting ones."""
-        pace.close(clock.now(), seconds)
+        until = clock.on_system_clock(pace.close(clock.steady(), seconds))
         self._count("closed_count")
-        if self._memory and pace.closed_until:
-            self._memory.put(_CLOSED, key, "", pace.closed_until.timestamp())
-        logger.info("Skipping %s until %s (Retry-After or overload)", key, pace.closed_until)
+        if self._memory:
+            self._memory.put(_CLOSED, key, "", until.timestamp())
+        logger.info("Skipping %s until %s (Retry-After or overload)", key, until)
         self._apply(key, pace)
         if isinstance(self._downloader, Downloader):
             self._downloader.refuse_waiting(key, "retry_after")
@@ -310,5 +316,9 @@ class PolitenessMiddleware(Component):
 
 
 def _wait(response: Response) -> float | None:
-    """Return the seconds of the Retry-After header, None if it is missing, invalid or 0."""
-    return retry_after(response.headers.get("Retry-After"), clock.now()) or None
+    """Return the seconds of the Retry-After header, None if it is missing, invalid or 0.
+
+    A date counts from that of the response: the clocks of server and crawler may differ.
+    """
+    sent = _http_date((response.headers.get("Date") or b"").decode("latin-1"))
+    return retry_after(response.headers.get("Retry-After"), sent or clock.now()) or None

@@ -81,7 +81,7 @@ class ProxyListMiddleware(Component):
 
     def _choose(self, domain: str, failed: int | None) -> int:
         """Return the proxy of *domain*: the highest hash among those that may work."""
-        now = clock.now().timestamp()
+        now = clock.steady().timestamp()
         usable = [
             number
             for number, until in enumerate(self._paused_until)
@@ -100,7 +100,7 @@ class ProxyListMiddleware(Component):
         if self._failures[number] < MAX_FAILURES:
             return
         self._failures[number] = 0
-        self._paused_until[number] = clock.now().timestamp() + PAUSE
+        self._paused_until[number] = clock.steady().timestamp() + PAUSE
         self._stats.inc_value("newscrawl/proxies/paused_count")
         name = mask_secrets(self._proxies[number])
         logger.warning("Proxy %s failed %d times; pausing it", name, MAX_FAILURES)

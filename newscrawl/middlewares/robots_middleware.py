@@ -118,11 +118,11 @@ class RobotsMiddleware(RobotsTxtMiddleware):
                 response = await self.crawler.engine.download_async(self._request(site, request))
             return await self._read(response, site, token, request)
         except RefusedError as error:
-            return HostRules(clock.now() + RETRY_TIME, refusal=error.reason)
+            return HostRules(clock.steady() + RETRY_TIME, refusal=error.reason)
         except Exception as error:  # noqa: BLE001  # any middleware's
             reason = failure_reason(error)
             if reason == "redirects":
-                return HostRules(clock.now() + CACHE_TIME)
+                return HostRules(clock.steady() + CACHE_TIME)
             if not isinstance(error, IgnoreRequest):
                 self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             return self._unreachable(site, reason)
@@ -165,7 +165,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # 407 is the answer of a proxy.
         if response.status in (407, 429) or response.status >= 500:
             return self._unreachable(site, f"http_{response.status}")
-        rules = HostRules(clock.now() + CACHE_TIME)
+        rules = HostRules(clock.steady() + CACHE_TIME)
         sitemaps = ""
         if response.status < 300:
             body = response.body[:MAX_ROBOTS_SIZE]
@@ -188,7 +188,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         logger.info("Could not fetch robots.txt for %s (%s); skipping the host", site, reason)
         # An unknown or dead host or proxy is reported as such.
         refusal = reason if reason in ("connection", "dns", "proxy") else "robots_unreachable"
-        return HostRules(clock.now() + RETRY_TIME, refusal=refusal)
+        return HostRules(clock.steady() + RETRY_TIME, refusal=refusal)
 
 
 async def call_reader(

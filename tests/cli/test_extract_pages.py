@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -121,3 +122,75 @@ finally:
     )
     assert "Port Kerrin" in done.stdout
     assert done.stderr.strip() == "[]"
+
+
+HOSTILE = """
+import os, re
+from newscrawl.cli import start
+from newscrawl.defaults import DEFAULTS
+from newscrawl.inspection import inspect_page
+from newscrawl.workers import tasks
+
+def hostile(function):
+    def work(data, **arguments):
+        if b"SLOW" in data:
+            os.write(2, b"started\\n")
+            re.match("(a+)+b", "a" * 60)
+        if b"LARGE" in data:
+            bytes(2**31)
+        if b"CRASH" in data:
+            os.abort()
+        return function(data, **arguments)
+    return work
+
+DEFAULTS["NEWSCRAWL_DEADLINE"] = {deadline}
+tasks.extract_page = hostile(tasks.extract_page)
+inspect_page.inspect_page = hostile(inspect_page.inspect_page)
+start()
+"""
+
+
+def hostile_command(folder: Path, *arguments: str, deadline: float) -> subprocess.Popen[str]:
+    """Start a command that takes long, much memory, or dies at pages with such a word."""
+    (folder / "pages").mkdir()
+    for name in ("CRASH", "LARGE", "SLOW", "plain"):
+        (folder / "pages" / f"{name}.html").write_text(PAGE.replace(TITLE, f"{TITLE} {name}"))
+    command = [sys.executable, "-c", HOSTILE.format(deadline=deadline), *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a copy of the process")
+def test_continues_after_hostile_pages(tmp_path: Path):
+    """Without workers, too: they end by the limits of a page, and the next one is extracted."""
+    process = hostile_command(tmp_path, "extract", "pages", "--jobs", "0", deadline=1)
+    output, errors = process.communicate()
+    assert [row["title"] for row in rows(output.encode())] == [f"{TITLE} plain"]
+    crash, large, _, slow = errors.splitlines()
+    assert crash == "newscrawl extract: pages/CRASH.html: the process died (exit code -6)"
+    assert large == "newscrawl extract: pages/LARGE.html: MemoryError"
+    assert slow == "newscrawl extract: pages/SLOW.html: no answer in 1 s"
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a copy of the process")
+def test_inspects_hostile_page(tmp_path: Path):
+    process = hostile_command(
+        tmp_path, "inspect", "pages/SLOW.html", "-o", "marked.html", deadline=1
+    )
+    _, errors = process.communicate()
+    assert errors.splitlines()[1:] == ["newscrawl inspect: pages/SLOW.html: no answer in 1 s"]
+    assert process.returncode == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a copy of the process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_in_a_page(tmp_path: Path, number: signal.Signals):
+    """At once, although the page has hours, and with the process that works on it."""
+    process = hostile_command(tmp_path, "extract", "pages/SLOW.html", deadline=1e6)
+    assert process.stderr
+    assert process.stderr.readline() == "started\n"
+    process.send_signal(number)
+    # The pipe ends with the last process that has it.
+    assert process.communicate()[1].strip() == "newscrawl extract: interrupted"
+    assert process.returncode == 130

@@ -39,7 +39,7 @@ def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) 
 @pytest.mark.parametrize(
     "cell",
     ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", " =1", "\r\n=1", "=cmd|' /C calc'!A0", "＝1+1",
-     "-", "+", "\0=1", "-2+3+cmd|' /C calc'!A0"],
+     "-", "+", "\0=1", "\ufeff=1", "\u200b=1", "\u2066＝1", "-2+3+cmd|' /C calc'!A0"],
 )  # fmt: skip
 def test_escapes_formulas(cell: str):
     assert escape_formula(cell) == "'" + cell.replace("\0", "")

@@ -57,6 +57,16 @@ def test_has_the_words_of_the_text():
         assert [e.text for e in root.findall(".//t:titleStmt/t:author", NAMES)] == article.authors
 
 
+def test_leaves_out_what_xml_excludes():
+    article = Article(
+        title="]]>\ufffe", authors=["A\x00"], tags=("x\ud800",), description="d\x1b", language="en\x01",
+        url="https://x.example/\uffff", canonical_url="https://x.example/\x02", site_name="S\x0c",
+        body_html="<p>]]>\x0b body</p>",
+    )  # fmt: skip
+    shown = etree.fromstring(write_tei(article)).itertext()
+    assert "".join(shown).strip() == "]]>AExtracted by newscrawl.]]>ASdenx]]> body"
+
+
 @pytest.mark.slow  # in CI the environment of the other tools is made during the quick tests
 def test_is_valid():
     for article in articles():

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.http import Response
 
+from newscrawl import clock
 from newscrawl.middlewares.politeness import (
     FAILURE_THRESHOLD,
     MIN_BACKOFF,
     REFUSAL_LIMIT,
     Pace,
+    _wait,
     retry_after,
 )
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
@@ -53,6 +56,33 @@ WAIT = 6
 )
 def test_parses_retry_after(header: bytes | None, seconds: float | None):
     assert retry_after(header, NOW) == seconds
+
+
+@pytest.mark.parametrize("hours", [-5, 0, 5])
+def test_retry_after_counts_from_the_date_of_the_response(hours: int):
+    """A clock that is wrong by hours neither shortens the pause nor closes the domain."""
+    sent = datetime.now(UTC) + timedelta(hours=hours)
+    dates = {"Date": sent, "Retry-After": sent + timedelta(seconds=90)}
+    headers = {name: format_datetime(moment, usegmt=True) for name, moment in dates.items()}
+    assert _wait(Response("https://x.example/", 429, headers)) == 90
+
+
+def test_closed_domain_ignores_the_system_clock():
+    """It is closed for its time, whatever the clock is set to, and in the state by the new one."""
+    pace = Pace(1.0, max_delay=60)
+    try:
+        for hours in (-5, 5):
+            clock.set_clock(lambda: NOW)
+            end = pace.close(clock.steady(), 3600)
+            system = NOW + timedelta(hours=hours)
+            clock.set_clock(lambda now=system: now, lambda: NOW + timedelta(minutes=59))
+            assert pace.is_closed(clock.steady())
+            assert clock.on_system_clock(end) == system + timedelta(minutes=1)
+            assert clock.on_steady_clock(clock.on_system_clock(end)) == end
+            clock.set_clock(lambda now=system: now, lambda: NOW + timedelta(minutes=60))
+            assert not pace.is_closed(clock.steady())
+    finally:
+        clock.set_clock()
 
 
 @given(st.binary(max_size=60))

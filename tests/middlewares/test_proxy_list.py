@@ -76,7 +76,11 @@ def test_failing_proxy_is_paused(middleware: ProxyListMiddleware):
             proxy = assign(middleware, f"https://{domain}/").meta["proxy"]
             assert proxy != failing
             assert before[domain].meta["proxy"] in (proxy, failing)
-        clock.set_clock(lambda: start + timedelta(seconds=PAUSE))
+        for hours in (-5, 0, 5):  # by which the system clock is set meanwhile
+            system = start + timedelta(hours=hours)
+            clock.set_clock(lambda now=system: now, lambda: start + timedelta(seconds=PAUSE - 1))
+            assert assign(middleware, first.url).meta["proxy"] != failing
+        clock.set_clock(lambda: system, lambda: start + timedelta(seconds=PAUSE))
         assert assign(middleware, first.url).meta["proxy"] == failing
     finally:
         clock.set_clock(None)

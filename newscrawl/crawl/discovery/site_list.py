@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _LISTS = ("sections", "feeds", "sitemaps")
 _PATTERNS = ("include", "exclude")
 _OPTIONS = ("url", *_LISTS, "limit", "language", *_PATTERNS)
-_HOST = re.compile(r"[^\s/:@]+\.[^\s/:@]+(:\d+)?(/\S*)?|localhost(:\d+)?(/\S*)?")
+_HOST = re.compile(r"(?:(?>[^\s/:@]+?\.)[^\s/:@]++|localhost)(:\d+)?(/\S*)?")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 

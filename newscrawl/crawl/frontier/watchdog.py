@@ -48,7 +48,7 @@ RECORD_SIZE: Final = 2**14
 """Bytes of the file for the request; a stack after them means a stall."""
 _BEAT_INTERVAL: Final = 1.0
 _MAX_PLACE_FRAMES: Final = 3
-_FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in (.*)')
+_FRAME: Final = re.compile(r'  File "([^"\n]*+)", line (\d++) in (.*)')
 
 
 def record_path(state: Path) -> Path:

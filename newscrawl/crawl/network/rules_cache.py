@@ -60,6 +60,7 @@ class SizedCache(Generic[T]):
 class HostRules:
     """Rules of a host, or the reason why all its requests are refused."""
 
+    #: by ``clock.steady()``
     until: datetime
     #: robots.txt of :func:`newscrawl.crawl.rule_files.read_rules`; None allows all requests
     text: str | None = None
@@ -105,7 +106,7 @@ class RulesCache:
         crawl. Calls share a fetch, which goes on if they are cancelled.
         """
         rules = self._kept.get(key)
-        if rules is not None and rules.until > clock.now() and not (anew and rules.remembered):
+        if rules is not None and rules.until > clock.steady() and not (anew and rules.remembered):
             return rules
         task = self._tasks.get(key)
         if task is None:
@@ -128,7 +129,8 @@ class RulesCache:
                 rules = await fetch()
                 text = json.dumps(rules.text)
                 if self._memory and not rules.refusal and len(text) <= MAX_REMEMBERED:
-                    self._memory.put(self._name, key, text, rules.until.timestamp())
+                    until = clock.on_system_clock(rules.until).timestamp()
+                    self._memory.put(self._name, key, text, until)
             elif on_found:
                 await on_found(rules)
             self._kept.put(key, rules, rules.size)
@@ -139,7 +141,7 @@ class RulesCache:
     async def _find(self, key: str) -> HostRules | None:
         """Return the rules of *key* that a former crawl has fetched."""
         for _, text, until in await self._memory.find(self._name, key) if self._memory else ():
-            end = datetime.fromtimestamp(until, UTC)
+            end = clock.on_steady_clock(datetime.fromtimestamp(until, UTC))
             return HostRules(end, json.loads(text), remembered=True)
         return None
 

@@ -143,7 +143,7 @@ class CrawlRecorder(Component):
         if not setting(crawler.settings, "NEWSCRAWL_STATE"):
             raise NotConfigured
         self._crawler = crawler
-        self._started = clock.now().timestamp()
+        self._started = clock.steady()
         self._articles: dict[str, list[RecordedArticle]] = defaultdict(list)
         crawler.signals.connect(self.add_item, signals.item_scraped)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -165,9 +165,10 @@ class CrawlRecorder(Component):
         counts = site_counts(stats)
         articles = [(site, *article) for site, found in self._articles.items() for article in found]
         ended = clock.now().timestamp()
+        started = ended - (clock.steady() - self._started).total_seconds()
         store = CrawlStore.for_crawler(self._crawler)
         query = query_number(self._crawler.spider)
-        store.write(_INSERT_CRAWL, [(self._started, ended, reason, query)])
+        store.write(_INSERT_CRAWL, [(started, ended, reason, query)])
         for site in sorted({*counts, *self._articles}):
             found = counts.get(site, Counter[str]())
             is_idle = all(name.startswith("not_due/") for name in found)

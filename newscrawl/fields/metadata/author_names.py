@@ -63,7 +63,7 @@ _NAME_BEFORE = CJKPattern(
 )
 
 _NO_NAME = lazy_regex(
-    r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^(?!(?:[^\W\d_]\.){2,3}$)\S*\.\S+$|\.(?:com|org|net)\b",
+    r"https?:|www\.|\S@\S|/|^[(@]|[{}<>%\[\]]|\([Ff]otos?\)|^(?!(?:[^\W\d_]\.){2,3}$)(?>\S*?\.)\S++$|\.(?:com|org|net)\b",
     re.IGNORECASE,
 )
 _LETTER = lazy_regex(r"[^\W\d_]")
@@ -77,7 +77,7 @@ _SEPARATOR = CJKPattern(
 )
 # The sign of an author, "Ada Meyer (am)", an address, a role, and "reporter" after a name.
 _SIGN = CJKPattern(
-    r"(?<=\S)\s*(?:[(<\[][^()\s]*@[^()\s]*[)>\]]|\s\S+@\S+|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?"
+    r"(?<=\S)\s*(?:[(<\[][^()\s@]{0,99}@[^()\s]{0,99}[)>\]]|\s[^\s@]{1,99}@\S{1,99}|\s?@\w+|\s?[가-힣]{0,3}(?:기자|특파원)|[（(]?[记記]者[)）]?"
     r"|\s\((?:[a-zß-ÿ]{1,5}\.?|[Tt]e(?:xto?|ksti?)|(?:avec|con|mit|with|aus|in|en|à) [^()]*|[^(),]{1,40},[^()]{1,40}|AP|AFP|Reuters)\)|\s?(?:[／/]\s?[\u4e00-\u9fff]{2,6}|\s[\u4e00-\u9fff]{2,3}(?:報導|报道|報道))"
     r"|\s(?:Staff|Senior|Special|Chief|Contributing)\s[\w ]{0,30}(?:Reporter|Editor|Writer|Correspondent))$"
 )

@@ -93,7 +93,7 @@ _PERSON_PAGE = lazy_regex(r"/(?:by|team|(?:profile|user|producer)s?)/(.+)")
 _WORD = lazy_regex(r"[^\W\d_]{2,}")
 # "By", which is part of names in other languages.
 _LOCAL_BY = {
-    language: lazy_regex(rf"^\s*(?i:{word})\s*(?::?$|[:\s]\s*(?=\S+\s\S))")
+    language: lazy_regex(rf"^\s*(?i:{word})(?:\s*+:?$|(?:\s*+:\s*+|\s++)(?=\S++\s\S))")
     for language, word in {
         "af": "Deur", "ca": "Per", "fil": "Ni", "ga": "Le", "ro": "De", "sq": "Nga", "sw": "Na",
         "tl": "Ni", "vi": "Theo",
@@ -263,7 +263,7 @@ def _name_by_place(
     around = [
         document.text[it][: _MAX_LINE + 1] for it in rows[max(0, position - 1) : position + 3]
     ]
-    parts = re.split(r"\s*[|,]\s*", text)[1:]
+    parts = re.split(r"(?:(?<!\s)\s++)?[|,]\s*+", text)[1:]
     has_role = any(map(is_role, (*around[2:], *parts))) or any(map(is_organization, parts))
     dates = (it for text in around[:3] for it in read_dates(text, language=language))
     is_repeated = first and any(

@@ -38,10 +38,10 @@ _TAG_META = (
 _SITE_META = ("application-name", "dc.publisher", "dcterms.publisher")
 
 # Between the name of a site and its slogan, or the title of a page and the site.
-_PARTS = lazy_regex(r"\s+[|·•:»–—-]+\s+|:\s+")
+_PARTS = lazy_regex(r"(?<!\s)\s++[|·•:»–—-]++\s++|:\s+")
 _SEPARATORS = (",", ";", "|", "、", "，", "،")
 # "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
-_MACHINE_TAG = lazy_regex(r"[@_].*|[\w.-]+[:=_/][^ ].*|.*[{}<>\[\]\"].*|\d+")
+_MACHINE_TAG = lazy_regex(r"[@_].*|(?>[\w.-]+?[:=_/][^ ]).*|[^{}<>\[\]\"]*+[{}<>\[\]\"].*|\d+")
 # Elements of links to tags, parents and sections, by one of their classes, with parts that these have.
 _MARKED = {
     "tags": lazy_regex(

@@ -30,7 +30,7 @@ Low, as sites rewrite their titles for search engines.
 """
 
 _SPACED = r"|\-‐–—―－·•⋅»«›>‹<:/\\~_‖¦∣★◆"
-SEPARATOR = re.compile(rf"\s+[{_SPACED}]+\s+|\s*[|｜ㅣ：]\s*")
+SEPARATOR = re.compile(rf"(?<!\s)\s++[{_SPACED}]++\s++|(?:(?<!\s)\s++)?[|｜ㅣ：]\s*+")
 # Pre-check: a pattern that begins with the separator itself is ten times faster.
 ANY_SEPARATOR = re.compile(rf"[｜ㅣ：{_SPACED}](?:(?<=[|｜ㅣ：])|(?<=\s.)[{_SPACED}]*\s)")
 # Between a title and the name of the site only: "Post: Title", "記事-新聞", "Title ✦ Post".

@@ -33,7 +33,9 @@ MIN_TITLE_SHARE = 0.4
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 # More permissive than SEPARATOR, as each part is looked up in the page.
-_PARTS = re.compile(r"\s*[|｜ㅣ：·•»«]+\s*|\s+[\-‐–—:/]+\s+|:+\s+|\s*-\s+")
+_PARTS = re.compile(
+    r"(?:(?<!\s)\s++)?[|｜ㅣ：·•»«]++\s*+|(?<!\s)\s++[\-‐–—:/]++\s++|(?<!:):++\s++|(?:(?<!\s)\s++)?-\s++"
+)
 _MIN_PART_LENGTH = 4
 # Limits the cost of hostile pages; real ones stay far below.
 _MAX_NODES = 2000

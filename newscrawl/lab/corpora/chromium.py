@@ -44,7 +44,7 @@ _PAGE_MS = 120_000
 
 # A doctype after white space, comments and processing instructions.
 _DOCTYPE = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?[^>]*>)*(<!doctype[^>]*>)", re.IGNORECASE | re.DOTALL
+    rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->|<\?[^>]*+>)*+(<!doctype[^>]*>)", re.IGNORECASE | re.DOTALL
 )
 
 

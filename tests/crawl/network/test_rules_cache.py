@@ -89,6 +89,11 @@ def test_requests_share_a_fetch_and_rules_expire():
             cache = RulesCache()
             await asyncio.gather(*(cache.get("a", fetch) for _ in range(5)))
             assert calls == 1
+            for hours in (-2, 2):  # by which the system clock is set meanwhile
+                system = NOW + timedelta(hours=hours)
+                clock.set_clock(lambda now=system: now, lambda: NOW)
+                await cache.get("a", fetch)
+                assert calls == 1
             clock.set_clock(lambda: NOW + timedelta(hours=2))
             await cache.get("a", fetch)
             assert calls == 2

@@ -1,0 +1,92 @@
+"""Tasks in copies of this process, for commands that extract one page after the other.
+
+A copy is ready in milliseconds, without a new interpreter. The command itself only waits, so that
+Ctrl-C and SIGTERM end it at once, whatever the task does. Linux only, as a fork server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from newscrawl.workers.child import (
+    TIMEOUT_CODE,
+    failure,
+    limit_memory,
+    result_of,
+    run_task,
+    set_alarm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+CAN_COPY = sys.platform == "linux"
+
+
+def call_in_copy(
+    function: str, data: bytes, plain: Mapping[str, Any], *, deadline: float, memory_limit: int
+) -> Any:
+    """Return the result of *function* (``package.module:name``), a JSON value.
+
+    The task may take *deadline* seconds and *memory_limit* MB (0: no limit). Raises
+    :class:`~newscrawl.workers.child.WorkerError`. Where a process cannot be copied, this one works.
+    """
+    if not CAN_COPY:
+        return result_of(run_task(function, data, dict(plain)))
+
+    def work() -> dict[str, Any]:
+        set_alarm(deadline)
+        limit_memory(memory_limit)
+        return run_task(function, data, dict(plain))
+
+    pkgutil.resolve_name(function)  # imports do not count towards the limits
+    reader, writer = os.pipe()
+    terminated = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    pid = os.fork()
+    if not pid:
+        os.close(reader)
+        _answer(writer, work)
+    code = None
+    try:
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            payload = pipe.read()
+        code = _exit_code(pid)
+    finally:
+        if code is None:
+            os.kill(pid, signal.SIGKILL)
+            _exit_code(pid)
+        signal.signal(signal.SIGTERM, terminated)
+    if code == TIMEOUT_CODE:
+        answer = {"reason": "timeout", "message": f"no answer in {deadline:g} s"}
+    elif code:
+        answer = {"reason": "crash", "message": f"the process died (exit code {code})"}
+    else:
+        answer = json.loads(payload)
+    return result_of(answer)
+
+
+def _answer(writer: int, work: Callable[[], dict[str, Any]]) -> NoReturn:
+    """Write the answer of *work* and end this process, without what its original does at its end."""
+    code = 1
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        try:
+            payload = json.dumps(work()).encode()
+        except (MemoryError, TypeError, ValueError) as error:
+            payload = json.dumps(failure(error)).encode()
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(payload)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _exit_code(pid: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
