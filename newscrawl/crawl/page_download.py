@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SHEETS: Final = "newscrawl_css"
 """Request meta key: False to fetch no style sheets for the page."""
+SHEET_SITE: Final = "newscrawl_css_site"
+"""Meta key of a request for a style sheet: the site of the page."""
 _LINK: Final = re.compile(r"<([^<>]{1,2083})>([^<>]{0,500})")
 _CANONICAL: Final = re.compile(
     r"""\brel\s*=\s*(?:canonical\b|"[^"]*\bcanonical\b)""", re.IGNORECASE
