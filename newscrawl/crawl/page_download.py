@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SHEETS: Final = "newscrawl_css"
 """Request meta key: False to fetch no style sheets for the page."""
+SHEET_SITE: Final = "newscrawl_css_site"
+"""Meta key of a request for a style sheet: the site of the page."""
 MAX_LINK_SIZE: Final = 64 * 1024
 """Bytes of the ``Link`` headers of a response that are read."""
 MAX_HEADER_FEEDS: Final = 20

@@ -21,7 +21,7 @@ from scrapy.utils.project import data_path
 from newscrawl.component import Component
 from newscrawl.crawl.discovery.urls import registered_domain, site_key, site_key_or
 from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.page_download import SHEETS
+from newscrawl.crawl.page_download import SHEET_SITE, SHEETS
 from newscrawl.crawl.reporting.outcomes import failure_reason
 from newscrawl.css import has_paragraphs, sheet_url, sheet_urls
 from newscrawl.defaults import setting
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TASK = "newscrawl.workers.tasks:parse_stylesheet"
-
-#: meta key of requests for style sheets: the site of the page
-_SITE = "newscrawl_css_site"
 
 #: URLs whose result (success or failure) is cached
 MAX_CACHED = 20_000
@@ -84,7 +81,7 @@ class Referrer:
         authorization = request.headers.get("Proxy-Authorization") if meta else None
         if site := request.meta.get("newscrawl_site"):  # counts towards its request budget
             meta["newscrawl_site"] = site
-        site = site or request.meta.get(_SITE) or registered_domain(site_key_or(url, ""))
+        site = site or request.meta.get(SHEET_SITE) or registered_domain(site_key_or(url, ""))
         return cls(url, site, meta, authorization)
 
 
@@ -125,8 +122,8 @@ class StylesheetMiddleware(Component):
         self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")
         self._max_host_failures = setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES")
         self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
-        # A sheet and the robots.txt of its host take two of CONCURRENT_REQUESTS, so half of them are
-        # left for pages. Below 4 there is no limit, since sheets that time out in turn take longer.
+        # Besides CONCURRENT_REQUESTS, see Downloader. Below 4 of them there is no limit, since sheets
+        # that time out in turn take longer.
         requests = settings.getint("CONCURRENT_REQUESTS") // 4 or MAX_CACHED
         self._slots = asyncio.Semaphore(requests)
         self._crawler = crawler
@@ -301,7 +298,7 @@ class StylesheetMiddleware(Component):
             headers=headers,
             meta={
                 SHEETS: False,
-                _SITE: referrer.site,
+                SHEET_SITE: referrer.site,
                 "allow_offsite": True,  # sheets are often on other domains
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": True,

@@ -13,6 +13,7 @@ from scrapy.utils.reactor import is_reactor_installed
 
 from newscrawl.crawl.discovery.urls import registered_domain, site_key
 from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.page_download import SHEET_SITE
 from newscrawl.defaults import setting
 from newscrawl.workers.child import STOPPED
 from newscrawl.workers.pool import WorkerPool
@@ -55,7 +56,7 @@ class Downloader(ScrapyDownloader):
     ``download_slot`` and an entry for the host in ``DOWNLOAD_SLOTS`` take precedence.
 
     A domain holds up no other one: ``CONCURRENT_REQUESTS`` limits the downloads, and slots take
-    turns. With a scheduler that takes care of slots, :attr:`max_waiting` other requests may wait for
+    turns. Style sheets are not counted, since their middleware limits them. With a scheduler that takes care of slots, :attr:`max_waiting` other requests may wait for
     the delay of their slot, or for robots.txt. When a crawl is stopped, these are refused at once as
     ``stopped``, and those in progress after :data:`STOP_GRACE`.
     """
@@ -67,7 +68,7 @@ class Downloader(ScrapyDownloader):
         #: requests beyond ``CONCURRENT_REQUESTS`` that may wait; a scheduler sets it
         self.max_waiting = 0
         self._downloads: set[asyncio.Task[Any]] = set()
-        #: number of downloads, with those whose task has not started
+        #: number of downloads without style sheets, with those whose task has not started
         self._running = 0
         #: slots that wait for their turn
         self._held: dict[Slot, None] = {}
@@ -99,7 +100,8 @@ class Downloader(ScrapyDownloader):
         return await super()._enqueue_request(request)
 
     def _process_queue(self, slot: Slot) -> None:
-        if slot.queue and 0 < self.total_concurrency <= self._running:
+        is_full = 0 < self.total_concurrency <= self._running
+        if is_full and slot.queue and SHEET_SITE not in slot.queue[0][0].meta:
             self._held[slot] = None
         else:
             super()._process_queue(slot)
@@ -108,7 +110,7 @@ class Downloader(ScrapyDownloader):
         # Scrapy does so when its task starts, after it has emptied the queue: without a delay, all
         # waiting requests are sent at once.
         slot.transferring.add(request)
-        self._running += 1
+        self._running += SHEET_SITE not in request.meta
         return self._download_in_turn(slot, request, *args)
 
     async def _download_in_turn(self, slot: Slot, request: Request, result: Any) -> None:
@@ -120,7 +122,7 @@ class Downloader(ScrapyDownloader):
             result.errback(RefusedError(STOPPED))
         finally:
             self._downloads.discard(task)
-            self._running -= 1
+            self._running -= SHEET_SITE not in request.meta
             while self._held and self._running < self.total_concurrency:
                 held = next(iter(self._held))
                 del self._held[held]
