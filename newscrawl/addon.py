@@ -10,12 +10,14 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.extensions.feedexport import FeedExporter as ScrapyFeedExporter
 from scrapy.extensions.memusage import MemoryUsage
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawl.memory_usage import OwnMemoryUsage
+from newscrawl.crawl.output.feed_exporter import FeedExporter
 from newscrawl.crawl.output.segment_writer import SegmentWriter
 from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
 from newscrawl.crawl.reporting.logs import LogText, shorten_start_errors
@@ -151,6 +153,7 @@ class Addon:
         for original, replacement in REPLACEMENTS.items():
             _replace(settings, _MIDDLEWARES, original, replacement)
         _replace(settings, "EXTENSIONS", MemoryUsage, OwnMemoryUsage)
+        _replace(settings, "EXTENSIONS", ScrapyFeedExporter, FeedExporter)
         _add(settings, "EXTENSIONS", LogText, 0)  # before any other extension logs a URL
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)

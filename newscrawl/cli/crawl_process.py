@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -21,6 +20,7 @@ from newscrawl.cli.shared_options import report, with_options
 from newscrawl.crawl.article_filters import ArticleFilters
 from newscrawl.crawl.frontier.crawl_store import state_path
 from newscrawl.crawl.network import RefusedError
+from newscrawl.crawl.output.feed_exporter import REDELIVERED_COUNT
 from newscrawl.crawl.reporting.logs import mask_secrets
 from newscrawl.crawl.reporting.result import CrawlResult
 from newscrawl.exporters.feed_files import (
@@ -130,16 +130,14 @@ def crawl_to_feeds(
     _set_feeds(settings, list(output), list(overwrite_output), default_feed)
     _set_log(settings)
     files: list[str] = []
-    stored: Counter[str] = Counter()
 
     def add_file(slot: FeedSlot) -> None:
-        stored[slot.uri_template] += slot.itemcount
         # the name with the time of the crawl, and the number of the part
         path = slot.storage.path if isinstance(slot.storage, FeedFileStorage) else slot.uri
         files.append("standard output" if path == "stdout:" else mask_secrets(path))
 
     crawler = run_spider(settings, spider, feed_closed=add_file, **arguments)
-    code = _exit_code(crawler, settings, stored, files)
+    code = _exit_code(crawler, settings, files)
     if report_folder is None:
         return code
     alarm = _write_report(crawler, settings, report_folder)
@@ -167,7 +165,7 @@ def _write_report(crawler: Crawler, settings: Settings, folder: str) -> int:
     return subprocess.run(command, check=False).returncode  # noqa: S603  # our own command
 
 
-def _exit_code(crawler: Crawler, settings: Settings, stored: Counter[str], files: list[str]) -> int:
+def _exit_code(crawler: Crawler, settings: Settings, files: list[str]) -> int:
     """Return the exit code of a crawl; print what it has written."""
     stats = crawler.stats.get_stats()
     reason = stats.get("finish_reason", "")
@@ -179,25 +177,10 @@ def _exit_code(crawler: Crawler, settings: Settings, stored: Counter[str], files
     if INVALID_COUNT in stats and not result.sites:
         return FAILED  # a list without a URL; its lines are logged
     written = stats.get("item_scraped_count", 0)
-    if lost := _lost(settings, stored, stats):
-        report(f"{written} articles; {lost}")
-        return FAILED
-    report(f"{written} articles written" + _named(files or [settings["NEWSCRAWL_SEGMENTS"]]))
-    return DONE if written else _EXIT_CODES[result.kind]
-
-
-def _lost(settings: Settings, stored: Counter[str], stats: Mapping[str, Any]) -> str:
-    """Return which feeds do not have all articles; Scrapy only logs such errors."""
-    written = stats.get("item_scraped_count", 0)
-    lost = [
-        f"{mask_secrets(str(uri))} has {stored[str(uri)]} of them"
-        for uri, feed in settings.getdict("FEEDS").items()
-        if stored[str(uri)] < written and not {"item_classes", "item_filter"} & feed.keys()
-    ]
-    failed = sum(stats[name] for name in stats if name.startswith("feedexport/failed_count/"))
-    if failed:
-        lost.append(f"{failed} files could not be stored")
-    return ", ".join(lost)
+    former = stats.get(REDELIVERED_COUNT, 0)
+    counts = f"{written} articles" + (f" and {former} of former crawls" if former else "")
+    report(f"{counts} written" + _named(files or [settings["NEWSCRAWL_SEGMENTS"]]))
+    return DONE if written or former else _EXIT_CODES[result.kind]
 
 
 def _named(files: list[str]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
@@ -111,11 +112,9 @@ class OpenSearchSink(Sink):
             max_retries=3,
             retry_on_timeout=True,
         )
-        try:
+        with _sink_errors():
             self._create_index(self._index, _ARTICLES)
             self._create_index(self._segments, _SEGMENTS)
-        except OpenSearchException as error:
-            raise SinkError(_reason(error)) from error
 
     def close(self) -> None:
         """Close the connections."""
@@ -125,7 +124,7 @@ class OpenSearchSink(Sink):
         """Return the refused items of delivered segments."""
         hashes = [segment.sha256 for _, segment in segments]
         found: dict[str, int] = {}
-        try:
+        with _sink_errors():
             for start in range(0, len(hashes), _BATCH):
                 body = {"ids": hashes[start : start + _BATCH]}
                 answer = self._client.mget(
@@ -136,14 +135,12 @@ class OpenSearchSink(Sink):
                     for note in answer["docs"]
                     if note.get("found")
                 }
-        except OpenSearchException as error:
-            raise SinkError(_reason(error)) from error
         return found
 
     def deliver(self, path: Path, segment: Segment) -> SegmentDelivery:
         """Deliver the documents of a segment, then the note that it was delivered."""
         rows, skipped = read_item_rows(path, segment)
-        try:
+        with _sink_errors():
             refused = self._index_rows(rows)
             note = {
                 "name": segment.name,
@@ -151,8 +148,6 @@ class OpenSearchSink(Sink):
                 "refused": [asdict(row) for row in refused],
             }
             self._client.index(index=self._segments, id=segment.sha256, body=note)
-        except OpenSearchException as error:
-            raise SinkError(_reason(error)) from error
         return SegmentDelivery(len(rows) - len(refused), skipped, refused)
 
     def _index_rows(self, rows: Sequence[ItemRow]) -> list[RefusedRow]:
@@ -197,6 +192,19 @@ class OpenSearchSink(Sink):
         except RequestError as error:
             if error.error != "resource_already_exists_exception":  # created by another process
                 raise
+
+
+@contextmanager
+def _sink_errors() -> Iterator[None]:
+    """Raise :class:`SinkError` for errors of the client, which does not check what it has received."""
+    try:
+        yield
+    except OpenSearchException as error:
+        raise SinkError(_reason(error)) from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise SinkError(
+            one_line(f"not an answer of OpenSearch, or a part of one ({error})")
+        ) from error
 
 
 def _cause(answer: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from newscrawl.crawl.output.segments import MANIFEST, manifest_text
 from newscrawl.sinks.sink import SegmentDelivery, Sink, SinkError, SinkUrlError, one_line
@@ -32,6 +33,8 @@ _SETTINGS: Final = {
     "region_name": "AWS_REGION_NAME",
 }
 """Arguments of boto3 -> settings of Scrapy, for feeds too."""
+
+_ERRORS: Final = (BotoCoreError, ClientError, ResponseParserError)
 
 _CONFIG: Final = Config(
     connect_timeout=30, read_timeout=60, retries={"mode": "standard", "max_attempts": 4}
@@ -62,7 +65,7 @@ class S3Sink(Sink):
         days = sorted({path.parent.name for path, _ in segments})
         try:
             keys = {key for day in days for key in self._keys(f"{self._prefix}{day}/")}
-        except (BotoCoreError, ClientError) as error:
+        except _ERRORS as error:
             raise SinkError(_reason(error)) from error
         return {segment.sha256: 0 for path, segment in segments if self._manifest_key(path) in keys}
 
@@ -73,7 +76,7 @@ class S3Sink(Sink):
             with path.open("rb") as file:
                 self._put(f"{self._prefix}{path.parent.name}/{path.name}", file)
             self._put(self._manifest_key(path), manifest)
-        except (BotoCoreError, ClientError) as error:
+        except _ERRORS as error:
             raise SinkError(_reason(error)) from error
         return SegmentDelivery(items=segment.items)
 
@@ -90,7 +93,7 @@ class S3Sink(Sink):
         return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
 
 
-def _reason(error: BotoCoreError | ClientError) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ClientError):
         details = error.response.get("Error", {})
         return one_line(f"{details.get('Code')}: {details.get('Message')}")

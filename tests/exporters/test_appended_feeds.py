@@ -17,6 +17,7 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters import FeedFileStorage, ParquetItemExporter
+from newscrawl.exporters.feed_files import complete_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,31 +149,59 @@ def test_feeds_of_three_crawls(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("form", "start", "separator"),
+    ("form", "before", "after"),
     [
-        ("jsonlines", b'{"a": 1}\n', b""),
-        ("jsonlines", b'{"a": 1}\n{"a": "cu', b"\n"),
-        ("jsonlines", b'{"a": 1}', b"\n"),
+        ("jsonlines", b'{"a": 1}\n', b'{"a": 1}\n'),
+        ("jsonlines", b'{"a": 1}\n{"a": "cu', b'{"a": 1}\n'),
+        ("jsonlines", b'{"a": 1}\n{"a": "\xc3', b'{"a": 1}\n'),
+        ("jsonlines", b'{"a": "cu', b""),
+        ("jsonlines", b'{"a": 1}', b'{"a": 1}\n'),
         ("jsonlines", b"", b""),
-        ("csv", b"a,b\r\n1,2\r\n", b""),
-        ("csv", b"a,b\r\n1,2", b"\r\n"),
-        ("csv", b'a,b\r\n1,"One.\n\nTw', b'"\r\n'),
-        ("csv", b'a,b\r\n1,"One.\n', b'"\r\n'),
-        ("csv", b'a,b\r\n1,"He said ""no""', b'"\r\n'),
-        ("csv", b'a,b\r\n1,"He said "', b"\r\n"),
-        ("csv", b"a,b\n1,2\n", b""),
-        ("pickle", b"\x80\x04", b""),
+        ("csv", b"a,b\r\n1,2\r\n", b"a,b\r\n1,2\r\n"),
+        ("csv", b"a,b\r\n1,2", b"a,b\r\n1,2\r\n"),
+        ("csv", b"a,b\r\n1,2\r\n3", b"a,b\r\n1,2\r\n"),
+        ("csv", b'a,b\r\n1,"One.\n\nTw', b"a,b\r\n"),
+        ("csv", b'a,b\r\n1,"One.\n', b"a,b\r\n"),
+        ("csv", b'a,b\r\n1,"He said ""no""', b"a,b\r\n"),
+        ("csv", b'a,b\r\n1,"He said "', b'a,b\r\n1,"He said "\r\n'),
+        ("csv", b"a,b\n1,2\n", b"a,b\n1,2\n"),
+        ("csv", b"a,b", b""),
+        ("pickle", b"\x80\x04", b"\x80\x04"),
     ],
 )
-def test_ends_a_cut_line(tmp_path: Path, form: str, start: bytes, separator: bytes):
-    """What follows a line that a crash has cut is on a line of its own."""
+def test_removes_a_cut_line(tmp_path: Path, form: str, before: bytes, after: bytes):
+    """A last line that was cut is no item; what follows a whole one is on a line of its own."""
     path = tmp_path / "feed"
-    path.write_bytes(start)
+    path.write_bytes(before)
     crawler = get_crawler()
     storage = build_from_crawler(FeedFileStorage, crawler, str(path), feed_options={"format": form})
     with storage.open(crawler) as file:
         file.write(b"next")
-    assert path.read_bytes() == start + separator + b"next"
+    assert path.read_bytes() == after + b"next"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"one\n", b"one\ntwo\nthree\n"),
+        (b"one\ntwo\nth", b"one\ntwo\nthree\n"),
+        (b"one\ntwo\nthree\n", b"one\ntwo\nthree\n"),
+        (b"one\ntwo\nthree\nfour\n", b"one\ntwo\nthree\nfour\n"),
+        (b"one\nzero\ntwo\nthree\n", b"one\nzero\ntwo\nthree\n"),
+        (b"one\nzero\n", b"one\nzero\ntwo\nthree\n"),
+        (b"new", b"new"),
+        (None, None),
+    ],
+)
+def test_completes_the_file_of_a_killed_crawl(
+    tmp_path: Path, before: bytes | None, after: bytes | None
+):
+    """Lines of another program stay, and nothing is written twice."""
+    path = tmp_path / "feed"
+    if before is not None:
+        path.write_bytes(before)
+    complete_file(path, 4, b"two\nthree\n")
+    assert (path.read_bytes() if path.exists() else None) == after
 
 
 def test_parquet_is_not_appended(tmp_path: Path):

@@ -89,8 +89,8 @@ class OpenSearchServer:
         self.requests: Counter[str] = Counter()
         #: documents that were replaced by a newer version
         self.replaced = 0
-        #: number of documents to reject with status 429, as by a full queue
-        self.rejections = 0
+        #: number of documents to reject, and their status: 429 as by a full queue
+        self.rejections, self.rejection = 0, 429
         #: status of every answer, as of a cluster without a quorum
         self.failure: int | None = None
         self.lock = threading.Lock()
@@ -167,7 +167,7 @@ class OpenSearchServer:
     def _put(self, action: dict[str, Any], document: dict[str, Any]) -> dict[str, int]:
         if self.rejections:
             self.rejections -= 1
-            raise ApiError(429, "rejected_execution_exception", "the queue is full")
+            raise ApiError(self.rejection, "rejected_execution_exception", "the queue is full")
         status, version = self._index(action["_index"]).put(action["_id"], document, action)
         self.replaced += status == 200
         return {"status": status, "_version": version}

@@ -6,6 +6,7 @@ import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from botocore.config import Config
@@ -24,6 +25,7 @@ from newscrawl.sinks.delivery import deliver
 from newscrawl.sinks.sink import MAX_KEY_BYTES, article_key
 from tests.crawl.output.test_segments import Run, urls_of
 from tests.helpers.sink_killer import write_segments
+from tests.servers.cut_connection import CutConnection
 from tests.servers.opensearch import LOGIN
 from tests.servers.postgres import PASSWORD
 from tests.sinks.conftest import Target, as_lines, make_target, newest
@@ -233,6 +235,33 @@ def _break_s3(problem: str, server: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrongsecret")
 
 
+def test_connection_that_is_cut(
+    target: Target, request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """After each part of a delivery: it fails in one line, and the next one delivers the rest."""
+    monkeypatch.setattr("newscrawl.sinks.s3._CONFIG", Config(retries={"total_max_attempts": 1}))
+    items = [story(number) for number in range(30)]
+    folder = write(write(tmp_path / "segments", items[:20]), items[20:], first=21)
+    is_s3 = target.url.startswith("s3:")
+    address = request.getfixturevalue("s3_server") if is_s3 else target.url
+    port = urlsplit(address).port
+    with CutConnection(port) as proxy:
+        url = target.url if is_s3 else target.url.replace(f":{port}/", f":{proxy.port}/")
+        if is_s3:
+            monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{proxy.port}")
+        failed = 0
+        for limit in (10, 300, 700, 1_500, 2_500, 4_000, 6_000):
+            for direction in ("sent", "received"):
+                setattr(proxy, direction, limit)
+                problems = deliver(folder, url, Settings()).problems
+                setattr(proxy, direction, 2**40)
+                assert len(problems) <= 1, problems
+                failed += len(problems)
+        assert failed > 3
+        assert not deliver(folder, url, Settings()).problems
+    assert as_lines(target.items()) == as_lines(items)
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -298,6 +327,42 @@ def test_opensearch_retries_rejected_documents(
     assert "HTTP status 503" in problem
     assert not deliver(folder, database.url, Settings()).problems
     assert database.items() == [story(number, 12) for number in range(5)]
+
+
+def test_opensearch_documents_that_fail(opensearch: OpenSearchServer, request: Any, tmp_path: Path):
+    """A shard that is lost in the middle of a segment ends the delivery, until the next one."""
+    database = make_target(request, "opensearch", tmp_path)
+    folder = write(tmp_path, [story(number) for number in range(5)])
+    opensearch.rejections, opensearch.rejection = 2, 503
+    (problem,) = deliver(folder, database.url, Settings()).problems
+    opensearch.rejection = 429
+    assert "rejected_execution_exception" in problem
+    assert len(database.items()) == 3
+    assert not deliver(folder, database.url, Settings()).problems
+    assert database.items() == [story(number) for number in range(5)]
+
+
+def test_postgresql_disk_that_is_full(postgres: PostgresServer, request: Any, tmp_path: Path):
+    """It refuses no row, but ends the delivery; the segments before are delivered."""
+    database = make_target(request, "postgresql", tmp_path)
+    table = database.url.rpartition("=")[2]
+    folder = write(tmp_path / "segments", [story(1)])
+    deliver(folder, database.url, Settings())
+    postgres.execute(
+        """CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS
+        $$BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END$$"""
+    )
+    condition = "FOR EACH ROW WHEN (NEW.title = 'Story 3') EXECUTE FUNCTION fill()"
+    postgres.execute(f'CREATE TRIGGER filled BEFORE INSERT ON "{table}" {condition}')
+    write(folder, [story(2)], first=2)
+    write(folder, [story(4), story(3)], first=3)
+    done = deliver(folder, database.url, Settings())
+    assert (done.items, done.refused) == (1, {})
+    assert "could not extend file" in done.problems[0]
+    assert database.items() == [story(1), story(2)]
+    postgres.execute(f'DROP TRIGGER filled ON "{table}"')
+    assert not deliver(folder, database.url, Settings()).problems
+    assert database.items() == [story(number) for number in (1, 2, 3, 4)]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import logging
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import ref
@@ -108,6 +109,7 @@ class CrawlStore(Component):
         self._batch: list[tuple[str, list[Any]]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._last: asyncio.Future[None] | None = None
+        self._preparations: list[Callable[[], Callable[[], None]]] = []
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -150,9 +152,20 @@ class CrawlStore(Component):
             self._batch[-1][1].extend(rows)
         else:
             self._batch.append((sql, list(rows)))
-        if self._timer is None:
+        self.commit_soon()
+
+    def commit_soon(self) -> None:
+        """Commit at the next checkpoint."""
+        if self._timer is None and not self.failure:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self._checkpoint, self._flush)
+
+    def prepare_commits(self, prepare: Callable[[], Callable[[], None]]) -> None:
+        """Call *prepare* before each commit, and what it returns once that is durable.
+
+        Its writes are part of the commit.
+        """
+        self._preparations.append(prepare)
 
     async def commit(self) -> None:
         """Commit and wait until all writes so far are durable; raises :class:`CrawlStoreError`."""
@@ -182,16 +195,22 @@ class CrawlStore(Component):
 
     def _flush(self) -> None:
         """Commit the batch in the thread."""
+        confirmations = [] if self.failure else [prepare() for prepare in self._preparations]
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._batch:
             batch, self._batch = self._batch, []
             self._last = self._run(self._commit, batch)
-            self._last.add_done_callback(self._committed)
+            self._last.add_done_callback(partial(self._committed, confirmations))
 
-    def _committed(self, job: asyncio.Future[None]) -> None:
+    def _committed(
+        self, confirmations: list[Callable[[], None]], job: asyncio.Future[None]
+    ) -> None:
         error = job.exception()
+        if error is None:
+            for confirm in confirmations:
+                confirm()
         if error is None or self.failure:
             return
         self._batch.clear()

@@ -304,7 +304,12 @@ class LeaseBook(Component):
         self, request: Request | None, sql: str, rows: Iterable[tuple[Any, ...]]
     ) -> None:
         """Write *rows* in the transaction that ends *request*, or now if it has no lease."""
-        lease = self.find(request)
+        self.write_with_lease(self.find(request), sql, rows)
+
+    def write_with_lease(
+        self, lease: Lease | None, sql: str, rows: Iterable[tuple[Any, ...]]
+    ) -> None:
+        """Write *rows* in the transaction that ends *lease*, or now if there is none."""
         if lease is None:
             self.store.write(sql, rows)
         else:
@@ -389,10 +394,7 @@ class LeaseBook(Component):
             if lease:
                 lease.scraped, lease.failed = False, "unserializable"
             return
-        if lease:
-            lease.writes.append((_INSERT_ITEM, [row]))
-        else:
-            self.store.write(_INSERT_ITEM, [row])
+        self.write_with_lease(lease, _INSERT_ITEM, [row])
 
     def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
         if lease := self._lease_of(response):

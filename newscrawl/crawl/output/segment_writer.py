@@ -11,7 +11,7 @@ import asyncio
 import logging
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -87,7 +87,7 @@ class SegmentWriter(Component):
         self._last = 0
         self._lock = asyncio.Lock()
         self._new_items = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._loop = create_looping_call(self._start)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._scraped, signals.item_scraped)
@@ -120,11 +120,15 @@ class SegmentWriter(Component):
     async def _close(self) -> None:
         if self._loop.running:
             self._loop.stop()
-        await self._write_segments()
+        if error := await self._write_segments():
+            self._store.damage.append(f"the next crawl writes the last segments ({error})")
         await self._send(segments_closed, folder=self._folder)
 
-    async def _write_segments(self, *, only_full: bool = False) -> None:
-        """Write the items of the outbox to segments; with *only_full* leave a partial segment."""
+    async def _write_segments(self, *, only_full: bool = False) -> Exception | None:
+        """Write the items of the outbox to segments; return the error that prevents it.
+
+        With *only_full* leave a partial segment.
+        """
         try:
             async with self._lock:
                 await self._write_spans()
@@ -135,6 +139,8 @@ class SegmentWriter(Component):
             # The items stay in the outbox until the next attempt.
             self._stats.inc_value("newscrawl/segments/failed_count")
             logger.error("Could not write a segment, retrying later: %s", error)  # noqa: TRY400
+            return error
+        return None
 
     async def _pending(self, *, only_full: bool) -> list[tuple[int, str, int]]:
         rows = await self._store.read(_PENDING, (self._last + 1, _MAX_ID, self._items))

@@ -277,8 +277,9 @@ def test_killed_crawls_lose_no_item(tmp_path: Path):
 def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
     (tmp_path / "segments").write_text("a file")
     log = (run := Run(tmp_path, 3)).output()
-    assert run.returncode == 0
+    assert run.returncode == 1
     assert log.count("Could not write a segment") == 1
+    assert "exit code 1: the next crawl writes the last segments" in log
     assert "Traceback" not in log
     (tmp_path / "segments").unlink()
     Run(tmp_path, 0).log()
