@@ -197,7 +197,7 @@ def test_finds_the_sitemaps_of_a_period_in_few_requests(first: int, *, newest_fi
         number = sitemaps.index(target)
         before, after = ("newer", "older") if newest_first else ("older", "newer")
         place = before if number < first else after if number > first + 2 else "within"
-        series.places[target.key] = "undated" if number % 7 == 5 and place != "within" else place
+        series.record(target, "undated" if number % 7 == 5 and place != "within" else place)
         read.append(number)
     assert {*range(first, first + 3)} <= set(read)
     assert len(read) == len(set(read)) <= 16
