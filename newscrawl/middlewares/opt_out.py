@@ -49,9 +49,11 @@ NOT_EMITTED: Final = "newscrawl_not_emitted"
 
 # max-image-preview:none is no directive of the page.
 ROBOTS_DIRECTIVES: Final = {
-    "noarchive": rb"noarchive",
-    "noindex": rb"noindex|(?<!preview:)(?<!preview: )none",
-    "nosnippet": rb"nosnippet",
+    "noarchive": re.compile(rb"(?<![\w-])(?:noarchive)(?![\w-])", re.IGNORECASE),
+    "noindex": re.compile(
+        rb"(?<![\w-])(?:noindex|(?<!preview:)(?<!preview: )none)(?![\w-])", re.IGNORECASE
+    ),
+    "nosnippet": re.compile(rb"(?<![\w-])(?:nosnippet)(?![\w-])", re.IGNORECASE),
 }
 """Values of ``NEWSCRAWL_ROBOTS_DIRECTIVES``, with the patterns that imply them."""
 
@@ -63,11 +65,7 @@ _RESERVED: Final = re.compile(rb"\bcontent\s*+=\s*+[\"']?+\s*+1\b", re.IGNORECAS
 _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
 
 
-def _word(pattern: bytes) -> re.Pattern[bytes]:
-    return re.compile(rb"(?<![\w-])(?:" + pattern + rb")(?![\w-])", re.IGNORECASE)
-
-
-_NOAI: Final = _word(rb"noai")
+_NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
 
 
 class OptOutMiddleware(Component):
@@ -83,7 +81,7 @@ class OptOutMiddleware(Component):
         settings = crawler.settings
         self._obeys_tdm = setting(settings, "NEWSCRAWL_TDM_OPT_OUT_OBEY")
         self._directives = {
-            name: _word(ROBOTS_DIRECTIVES[name])
+            name: ROBOTS_DIRECTIVES[name]
             for name in setting(settings, "NEWSCRAWL_ROBOTS_DIRECTIVES")
         }
         if not self._obeys_tdm and not self._directives:

@@ -26,6 +26,7 @@ from newscrawl.document.encoding import header_charset, to_utf8
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.middlewares.opt_out import (
+    _meta_elements,
     is_opted_out_by_header,
     is_opted_out_by_meta,
 )
@@ -100,7 +101,7 @@ def _links(html: bytes) -> object:
     return (
         sheet_urls(html, URL),
         read_page(html, url=URL, domains=DOMAINS),
-        is_opted_out_by_meta(html),
+        is_opted_out_by_meta(_meta_elements(html)),
     )
 
 

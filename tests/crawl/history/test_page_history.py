@@ -498,7 +498,7 @@ async def test_reads_the_headlines_of_each_address_of_a_story_once(
         monkeypatch.setattr(
             page_history, "_headlines", lambda hints: read.append(hints) or headlines(hints)
         )
-        found = await state.pages._find_by_path(later)
+        found = await state.pages._find_by_path(later, SITE)
         assert found.keys() == {page["key"] for page in later}
         assert len(read) == len(first) + len(later)
 
