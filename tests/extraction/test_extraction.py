@@ -228,7 +228,7 @@ def test_takes_linear_time(page: Callable[[int], str]):
     def extract_page(size: int) -> None:
         extract(page(size), URL, fetched_at=NOW)
 
-    assert growth(extract_page, 600, *modules) < 2.3
+    assert growth(extract_page, 400, *modules) < 2.3
 
 
 def test_page_without_text_has_no_fields():
