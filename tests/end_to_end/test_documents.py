@@ -196,6 +196,10 @@ def read_feeds(folder: Path) -> dict[str, int]:
     return {name: found.total() for name, found in urls.items()}
 
 
+_CRAWL = r"\bnewscrawl crawl [^\n]*? -[oO] (\w+\.\w+)"
+"""Crawl with the name of its feed, which has articles after the first run of the block."""
+
+
 class Runner:
     """Runs blocks in *folder*, with the commands of *tools* on the ``PATH``."""
 
@@ -240,7 +244,11 @@ class Runner:
             lines = [AGAIN.get(text, text) if number == 2 else text for text in commands]
             script = self.local("\n".join(["set -euo pipefail", *lines]))
             self.run(["bash", "-c", script], block)
-            read_feeds(self.folder)
+            found = read_feeds(self.folder)
+            for feed in re.findall(_CRAWL, script) if number == 1 else ():
+                assert found[feed], (
+                    f"{block}: {feed} is empty, whatever the blocks before asked for"
+                )
 
     def settings(self, block: Block) -> None:
         """Crawl the first site twice with the settings of the block, with one number of articles."""

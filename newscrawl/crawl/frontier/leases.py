@@ -65,20 +65,24 @@ CREATE TABLE IF NOT EXISTS outcome (
 );
 CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    key BLOB NOT NULL UNIQUE,
+    folder TEXT NOT NULL,
+    key BLOB NOT NULL,
     item TEXT,
     checksum INTEGER NOT NULL,
-    error TEXT
+    error TEXT,
+    UNIQUE (folder, key)
 );
 """)
 """A request is pending until *request* is NULL; the row then marks its *key* as seen. ``outbox``:
-items in the order of *id*. A delivered item has NULL as *item* and keeps its *key* until the crawl
+items in the order of *id*, for the segments in a folder. A delivered item has NULL as *item* and keeps its *key* until the crawl
 finishes, so that a request repeated after a crash does not add it again; one with an *error* cannot
 be delivered, and is not tried again."""
 
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
 DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
-_INSERT_ITEM: Final = "INSERT OR IGNORE INTO outbox (key, item, checksum) VALUES (?, ?, ?)"
+_INSERT_ITEM: Final = (
+    "INSERT OR IGNORE INTO outbox (folder, key, item, checksum) VALUES (?, ?, ?, ?)"
+)
 _FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
 _INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
 _SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
@@ -211,7 +215,8 @@ class LeaseBook(Component):
         self._stats = crawler.stats
         #: the scheduler, which clears the tables when a new crawl starts, and its watchdog
         self._observers: list[LeaseObserver] = []
-        self._uses_outbox = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
+        #: folder of the segments; without, there is no outbox
+        self._segments = str(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
         #: request that blocked the event loop of the run that this one resumes
         self.stalled: StalledRequest | None = None
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
@@ -380,7 +385,7 @@ class LeaseBook(Component):
         lease = self._lease_of(response)
         if lease:
             lease.scraped = True
-        if self._uses_outbox:
+        if self._segments:
             self._add_to_outbox(item, lease)
         self._item_done(lease)
 
@@ -394,7 +399,7 @@ class LeaseBook(Component):
             if lease:
                 lease.scraped, lease.failed = False, "unserializable"
             return
-        self.write_with_lease(lease, _INSERT_ITEM, [row])
+        self.write_with_lease(lease, _INSERT_ITEM, [(self._segments, *row)])
 
     def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
         if lease := self._lease_of(response):

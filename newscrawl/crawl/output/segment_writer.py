@@ -34,19 +34,24 @@ logger = logging.getLogger(__name__)
 
 state_tables("""
 CREATE TABLE IF NOT EXISTS segment (
-    first INTEGER PRIMARY KEY, last INTEGER NOT NULL, day TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS segment_writer (
-    id INTEGER PRIMARY KEY CHECK (id = 1), name TEXT NOT NULL
-);
+    folder TEXT NOT NULL,
+    name TEXT NOT NULL,
+    day TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (folder, first)
+) WITHOUT ROWID;
 """)
-"""Table *segment*: spans not yet written; *segment_writer*: name prefix of their segments."""
+"""Spans that are not written yet, each with the name prefix of its segment."""
 
 _PENDING: Final = (
-    "SELECT id, item, checksum FROM outbox "
-    "WHERE item IS NOT NULL AND error IS NULL AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
+    "SELECT id, item, checksum FROM outbox WHERE item IS NOT NULL AND error IS NULL "
+    "AND folder = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
 )
-_DELIVERED: Final = "UPDATE outbox SET item = NULL WHERE error IS NULL AND id BETWEEN ? AND ?"
+_DELIVERED: Final = """
+UPDATE outbox SET item = NULL WHERE error IS NULL AND folder = ? AND id BETWEEN ? AND ?
+"""
+_SPANS: Final = "SELECT name, day, first, last FROM segment WHERE folder = ? ORDER BY first"
 _SET_ASIDE: Final = "UPDATE outbox SET error = 'damaged' WHERE id = ?"
 _MAX_ID: Final = 2**63 - 1
 
@@ -73,6 +78,8 @@ class SegmentWriter(Component):
                 " (with the add-on: NEWSCRAWL_FRONTIER_ENABLED = True)"
             )
         self._folder = Path(folder)
+        #: name of the folder in the outbox
+        self._outbox = str(folder)
         self._items = max(1, setting(settings, "NEWSCRAWL_SEGMENT_ITEMS"))
         self._seconds = setting(settings, "NEWSCRAWL_SEGMENT_SECONDS")
         self._store = CrawlStore.for_crawler(crawler)
@@ -81,8 +88,7 @@ class SegmentWriter(Component):
         self._send = crawler.signals.send_catch_log_async
         #: name prefix of the segments; each crawl has its own, so that a copy of the state never
         #: writes other items under the names of the original. Sorts by time
-        self._name = ""
-        self._renamed = False
+        self._name = f"{int(clock.now().timestamp()):08x}{secrets.token_hex(4)}"
         #: number of the last item that is in a segment
         self._last = 0
         self._lock = asyncio.Lock()
@@ -98,10 +104,6 @@ class SegmentWriter(Component):
             logger.warning(
                 "NEWSCRAWL_SEGMENTS without NEWSCRAWL_STATE: a crash loses unwritten items"
             )
-        self._store.write(
-            "INSERT OR IGNORE INTO segment_writer VALUES (1, ?)", [(secrets.token_hex(4),)]
-        )
-        [(self._name,)] = await self._store.read("SELECT name FROM segment_writer")
         await self._write_segments()
         if self._seconds:
             self._loop.start(self._seconds, now=False)
@@ -143,33 +145,32 @@ class SegmentWriter(Component):
         return None
 
     async def _pending(self, *, only_full: bool) -> list[tuple[int, str, int]]:
-        rows = await self._store.read(_PENDING, (self._last + 1, _MAX_ID, self._items))
+        args = (self._outbox, self._last + 1, _MAX_ID, self._items)
+        rows = await self._store.read(_PENDING, args)
         return [] if only_full and len(rows) < self._items else rows
 
     async def _add_span(self, rows: list[tuple[int, str, int]]) -> None:
-        if not self._renamed:
-            self._renamed = True
-            self._name = f"{int(clock.now().timestamp()):08x}{secrets.token_hex(4)}"
-            self._store.write("UPDATE segment_writer SET name = ?", [(self._name,)])
-        span = (rows[0][0], rows[-1][0], f"{clock.now():%Y-%m-%d}")
-        # In the transaction of the name.
-        self._store.write("INSERT INTO segment VALUES (?, ?, ?)", [span])
+        span = SegmentSpan(self._name, f"{clock.now():%Y-%m-%d}", rows[0][0], rows[-1][0])
+        self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?, ?)", [(self._outbox, *span)])
         await self._store.commit()
 
     async def _write_spans(self) -> None:
-        for first, last, day in await self._store.read("SELECT * FROM segment ORDER BY first"):
-            rows = await self._store.read(_PENDING, (first, last, _MAX_ID))
+        folder = self._outbox
+        for row in await self._store.read(_SPANS, (folder,)):
+            span = SegmentSpan(*row)
+            rows = await self._store.read(_PENDING, (folder, span.first, span.last, _MAX_ID))
             damaged = {number for number, text, stored in rows if checksum(text) != stored}
             await self._set_aside(damaged)
             items = [(number, text) for number, text, _ in rows if number not in damaged]
             if items:
-                span = SegmentSpan(self._name, day, first, last)
                 await run_in_thread(write_span, self._folder, span, items)
                 self._stats.inc_value("newscrawl/segments/segment_count")
-            self._store.write(_DELIVERED, [(first, last)])
-            self._store.write("DELETE FROM segment WHERE first = ?", [(first,)])
+            self._store.write(_DELIVERED, [(folder, span.first, span.last)])
+            self._store.write(
+                "DELETE FROM segment WHERE folder = ? AND first = ?", [(folder, span.first)]
+            )
             await self._store.commit()
-            self._last = last
+            self._last = span.last
             self._stats.inc_value("newscrawl/segments/item_count", len(items))
 
     async def _set_aside(self, damaged: set[int]) -> None:

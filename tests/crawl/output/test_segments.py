@@ -282,6 +282,9 @@ def test_keeps_items_if_folder_is_not_writable(tmp_path: Path):
     assert "exit code 1: the next crawl writes the last segments" in log
     assert "Traceback" not in log
     (tmp_path / "segments").unlink()
+    other = tmp_path / "other"
+    Run(tmp_path, 2, NEWSCRAWL_SEGMENTS=other).log()  # a query with segments of its own
+    assert {item["url"] for item in read_segments(other)} == urls_of(2)
     Run(tmp_path, 0).log()
     assert {item["url"] for item in read_segments(tmp_path / "segments")} == urls_of(3)
 
