@@ -460,6 +460,7 @@ class SitelistSpider(Spider):
                 plan.add_html_listing(response.url, target.depth)
             return
         listed, left_out = listing["entries"], listing["left_out"]
+        plan.exclude(listing["outside"])
         if listing["kind"] == "index":
             for entry in listed:  # of feeds, in OPML, or of sitemaps
                 time, key = entry["timestamp"], entry["key"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import UTC, datetime
+from heapq import nsmallest
 from itertools import accumulate
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ MAX_URL_LENGTH = 2083
 """Maximum length of a URL; longer ones are generated or hostile."""
 MAX_UNDATED = {"index": 2000, "article": 2000, "section": 2000}
 """Maximum number of undated entries of a document by its kind, which are searched for a period."""
+MAX_OUTSIDE = 1000
+"""Maximum number of entries outside of the period that are returned, the nearest ones."""
 MAX_RESULT_SIZE = 8 * 2**20
 """Maximum size of the entries of a document in characters: 80,000 with usual URLs."""
 _MAX_TITLE_LENGTH = 500
@@ -109,6 +112,8 @@ class EntryCollector:
         self._variants = TrackingVariants(learned)
         self._entries: dict[str, dict[str, Any]] = {}
         self._left_out: Counter[str] = Counter()
+        #: distance to the period and URL of entries outside of it
+        self._outside: list[tuple[float, str]] = []
 
     def set_base(self, home: str) -> None:
         """Resolve relative URLs against *home* if that is another host of the site."""
@@ -166,6 +171,8 @@ class EntryCollector:
         reason = None if is_sitemap else self._exclusion(absolute)
         if reason := reason or self._period.excludes(begin, end):
             self.skip(reason)
+            if timestamp and reason in ("too_old", "too_new") and not is_sitemap:
+                self._outside.append((self._period.distance(timestamp), absolute))
             return
         hints = {
             "title": title and title[:_MAX_TITLE_LENGTH],
@@ -200,7 +207,7 @@ class EntryCollector:
     def result(self, kind: str) -> dict[str, Any]:
         """Return ``kind``, ``entries`` (newest first, undated last), ``left_out`` counts, ``variants``.
 
-        An entry has ``url``, ``key`` (:func:`~newscrawl.crawl.discovery.urls.page_key`),
+        ``outside`` has keys of pages that are dated outside of the period. An entry has ``url``, ``key`` (:func:`~newscrawl.crawl.discovery.urls.page_key`),
         ``timestamp`` (seconds, or None), ``changed`` (last modification according to the listing,
         likewise) and ``hints`` (``title``, ``date``, ``language``, ``link_text``, if known); what
         may be a further page also has ``story``, the key of the entry with the first page. The
@@ -234,7 +241,15 @@ class EntryCollector:
             if story := parts.get(entry["url"]):
                 entry["story"] = page_key(story, self._variants.kept)
         variants = self._variants.result()
-        return {"kind": kind, "entries": entries, "left_out": left_out, "variants": variants}
+        nearest = nsmallest(MAX_OUTSIDE, self._outside)
+        outside = [page_key(url, self._variants.kept) for _, url in nearest]
+        return {
+            "kind": kind,
+            "entries": entries,
+            "left_out": left_out,
+            "variants": variants,
+            "outside": outside,
+        }
 
 
 def _size(entry: dict[str, Any]) -> int:

@@ -53,6 +53,11 @@ class Period:
         """Return whether *timestamp* is known and after the period."""
         return timestamp is not None and self.until is not None and timestamp > self.until
 
+    def distance(self, timestamp: float) -> float:
+        """Return the seconds from *timestamp* to the nearer limit of the period."""
+        limits = (limit for limit in (self.since, self.until) if limit is not None)
+        return min((abs(limit - timestamp) for limit in limits), default=0.0)
+
     def months(self) -> list[tuple[str, float]]:
         """Return the months of a period with two ends, as ``2024/03``, with their last seconds."""
         if self.since is None or self.until is None:

@@ -139,6 +139,7 @@ class SitePlan:
         self._max_targets = max(MAX_TARGETS, 10 * budgets.articles)
         self._seen: set[tuple[bool, str]] = set()
         self._article_keys: set[str] = set()
+        self._outside: set[str] = set()
         self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
         self._final_keys: set[str] = set()
         self._listed: deque[Target] = deque()  # and discovered feeds
@@ -418,12 +419,19 @@ class SitePlan:
             self._pages[page.key] = pages, number
             self._queue(page)
 
+    def exclude(self, keys: Iterable[str]) -> None:
+        """Request no page with one of *keys*, which a listing dates outside of the period."""
+        if self.period != ANY_TIME:
+            self._outside.update(islice(keys, self._max_targets - len(self._outside)))
+
     def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
         """Add an article with its ``history``, if any; return False if it was known.
 
         So it is for what may be a further page of another entry, until :meth:`release_parts`.
         """
         history = entry.get("history", {})
+        if entry["timestamp"] is None and entry["key"] in self._outside:
+            return False
         if not self._is_new_article(entry["key"], confirmed=certain or "hash" in history):
             return False
         hints = dict(entry["hints"])

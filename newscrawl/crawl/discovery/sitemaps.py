@@ -84,7 +84,7 @@ def read_sitemap(
         return feed_parser.read_xml(data, entries)
     if _TEXT.match(data, 0, 64 * 1024):
         return _read_text(data, entries)
-    return {"kind": "unknown", "entries": [], "left_out": {}, "variants": []}
+    return entries.result("unknown")
 
 
 def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> dict[str, Any]:

@@ -28,6 +28,8 @@ MAX_HEADERS_SIZE: Final = 256 * 1024
 """Bytes of the header lines of a response, as in browsers; further long lines are ignored."""
 MAX_SHORT_LINE: Final = 256
 """Bytes of a header line that is read in any case, such as the length of the body."""
+MAX_LONG_LINE: Final = 16 * 1024
+"""Bytes of a header line beyond which it is ignored: a list of preloads, or an attack."""
 
 MAX_TINY_CHUNKS: Final = 10_000
 """Chunks of a body after which their mean size must be at least :data:`MIN_CHUNK` bytes."""
@@ -57,7 +59,7 @@ class HttpHandler(HTTP11DownloadHandler):
 
     def _ignored(self, url: str) -> None:
         self._crawler.stats.inc_value("newscrawl/safety/ignored_headers_count")
-        logger.info("Ignored header lines beyond %d bytes: %s", MAX_HEADERS_SIZE, url)
+        logger.info("Ignored long header lines: %s", url)
 
     async def download_request(self, request: Request) -> Response:
         """Return the response to *request*; raise :class:`RefusedError` if it exceeds a limit.
@@ -122,14 +124,15 @@ def _limited(factory: Any, ignored: Callable[[str], None]) -> Any:
 def _limit_headers(parser: Any, ignored: Callable[[], None]) -> None:
     """Limit the lines that *parser* reads before the body; *ignored* is called if it reads not all."""
     receive, count, size, is_cut = parser.lineReceived, 0, 0, False
-    parser.MAX_LENGTH = MAX_HEADERS_SIZE  # Twisted has 16 KB, browsers accept more
+    parser.MAX_LENGTH = MAX_HEADERS_SIZE  # Twisted fails a response with a longer line
 
     def line_received(line: bytes) -> None:
         nonlocal count, size, is_cut
         count += 1
         if count > MAX_HEADERS:
             raise ResponseLimitError("headers")
-        if len(line) > MAX_SHORT_LINE and size + len(line) > MAX_HEADERS_SIZE:
+        is_over = len(line) > MAX_SHORT_LINE and size + len(line) > MAX_HEADERS_SIZE
+        if is_over or len(line) > MAX_LONG_LINE:
             if not is_cut:
                 ignored()
             is_cut = True

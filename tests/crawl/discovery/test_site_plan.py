@@ -341,3 +341,11 @@ def test_tries_usual_feeds_although_the_front_page_fails():
         for target in targets:
             site.record_failure(target, "http_404")
     assert set(site_plan.USUAL_FEEDS) <= set(found)
+
+
+def test_does_not_request_what_a_listing_dates_outside_of_the_period():
+    site = SitePlan(Site(HOME), LARGE, period=Period(since=1000.0))
+    site.exclude([entry("/2026/old-story")["key"]])
+    assert not site.add_article(entry("/2026/old-story"))
+    assert site.add_article(entry("/2026/old-story", 2000.0)), "another listing dates it within"
+    assert site.add_article(entry("/2026/new-story"))
