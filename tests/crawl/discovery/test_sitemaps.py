@@ -212,7 +212,7 @@ def test_other_data_is_unknown(data: bytes):
 
 @given(st.binary() | st.text().map(lambda text: urlset(loc("/a"), text).encode(errors="replace")))
 def test_accepts_any_bytes(data: bytes):
-    assert set(read(data)) == {"kind", "entries", "left_out", "variants"}
+    assert set(read(data)) == {"kind", "entries", "left_out", "variants", "outside"}
 
 
 def test_reads_sitemaps_of_robots_txt():
