@@ -56,9 +56,10 @@ class Downloader(ScrapyDownloader):
     ``download_slot`` and an entry for the host in ``DOWNLOAD_SLOTS`` take precedence.
 
     A domain holds up no other one: ``CONCURRENT_REQUESTS`` limits the downloads, and slots take
-    turns. Style sheets are not counted, since their middleware limits them. With a scheduler that takes care of slots, :attr:`max_waiting` other requests may wait for
-    the delay of their slot, or for robots.txt. When a crawl is stopped, these are refused at once as
-    ``stopped``, and those in progress after :data:`STOP_GRACE`.
+    turns. Style sheets are not counted, since their middleware limits them. With a scheduler that
+    takes care of slots, :attr:`max_waiting` other requests may wait for the delay of their slot, or
+    for robots.txt. When a crawl is stopped, these are refused at once as
+    ``stopped``, and those in progress after ``STOP_GRACE``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
