@@ -60,6 +60,7 @@ EXAMPLES = {
     "24h": "9999d",
     "election,parliament": "ferry,bakery",
     "= 5000": "= 2",
+    "/(politik|wirtschaft)/": "/2026/",
     "/srv/newscrawl": ".",
     "/backup": "backup",
     "/var/www": "www",

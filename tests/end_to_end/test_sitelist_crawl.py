@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.discovery.site_plan import USUAL_SITEMAPS
+from newscrawl.crawl.discovery.site_plan import USUAL_FEEDS, USUAL_SITEMAPS
 from newscrawl.crawl.reporting.outcomes import site_counts
 from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
@@ -434,7 +434,8 @@ def test_dead_site_does_not_hold_up_the_others(tmp_path: Path):
             tmp_path, ["http://dead.example/", "http://alive.example/"], web.proxy_environment()
         )
     assert outcomes(crawl, "dead.example") == {
-        "discovery_failed/http_404": 2 + len(USUAL_SITEMAPS),
+        "discovery_failed/http_404": 2 + len(USUAL_SITEMAPS) + len(USUAL_FEEDS),
+        "start_page/http_404": 1,
         "unreachable/http_404": 1,
     }
     assert outcomes(crawl, "alive.example")["article"] == 1

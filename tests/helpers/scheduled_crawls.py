@@ -72,7 +72,7 @@ def crawl_steps(
 ) -> tuple[list[HourlyCrawl], str]:
     """Crawl the sites of *server* at each hour of *steps* with its settings; as :func:`crawl_hours`."""
     job = {
-        "steps": list(steps),
+        "steps": [(hour, asked, {}) for hour, asked in steps],
         "days_ahead": days_ahead or {},
         "sites": [room.url for room in server.rooms.values()],
         "result": str(folder / "crawls.json"),
@@ -109,7 +109,7 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
     configure_logging(settings)
     runner = AsyncCrawlerRunner(settings)
     crawls = []
-    for hour, asked in job["steps"]:
+    for hour, asked, arguments in job["steps"]:
         set_hour(hour, job["days_ahead"].get(str(hour), 0))
         crawler = runner.create_crawler("sitelist")
         items: list[dict[str, Any]] = []
@@ -117,7 +117,7 @@ async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:
             lambda item, into=items: into.append(item.to_dict()), signals.item_scraped, weak=False
         )
         crawler.settings.setdict({"NEWSCRAWL_SITES": job["sites"], **asked}, "cmdline")
-        await runner.crawl(crawler)
+        await runner.crawl(crawler, **arguments)
         stats = json.loads(json.dumps(crawler.stats.get_stats(), default=str))
         crawls.append({"hour": hour, "items": items, "stats": stats})
     return crawls

@@ -132,10 +132,9 @@ class Machine:
             "RETRY_TIMES": 0,
         }
         job = {
-            "hours": [hour],
+            "steps": [(hour, {}, {"shard": f"{number}/{SHARDS}"}) for number in shards],
             "days_ahead": {},
             "sites": [room.url for room in web.rooms.values()],
-            "arguments": [{"shard": f"{number}/{SHARDS}"} for number in shards],
             "result": str(self.folder / "crawls.json"),
             "settings": settings,
         }

@@ -304,7 +304,7 @@ def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb):
         tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_SITE_REQUESTS=30,
         NEWSCRAWL_BACKOFF_DELAY=0, RETRY_TIMES=1,
     )  # fmt: skip
-    assert crawl.returncode == 0
+    assert crawl.returncode == 1
     assert crawl.stats["finish_reason"] == "finished"
     assert 20 <= sum(web.request_counts().values()) <= 30
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")

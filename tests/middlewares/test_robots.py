@@ -163,7 +163,7 @@ def test_skips_site_with_unreachable_robots_txt(tmp_path: Path, web: DirectWeb):
     crawl = crawl_sites(
         tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
     )
-    assert crawl.returncode == 0
+    assert crawl.returncode == 1
     assert set(web.request_counts()) == {"127.0.0.1/robots.txt"}
     counts = crawl.site_counts(f"127.0.0.1:{web.port}")
     assert counts["discovery_failed_count/robots_unreachable"] == 2

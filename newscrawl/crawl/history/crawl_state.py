@@ -132,7 +132,6 @@ class CrawlState(schema.History):
         elif self._retention:
             self._write_all(schema.DELETE_OLD, now - self._retention)
         await self._sizes.reduce(self._store)
-        await self._queries.load()
         self._store.write(schema.DELETE_UNUSED_ALIASES)
 
     def _write_all(self, statements: Iterable[str], time: float) -> None:

@@ -146,6 +146,8 @@ class PageHistory(schema.History):
         for entry in entries:
             rows = known.get(entry["key"], [])
             page = next((row for row in rows if row.same_url), None)
+            if page and page.query != query.id and self._queries.keeps_pages:
+                page = None  # its article is known, its raw page is wanted
             if page is None:
                 # Articles with this URL as canonical URL may be the same one.
                 twins = [[row.key, row.body_hash.hex()] for row in rows if row.body_hash]
@@ -219,7 +221,7 @@ class PageHistory(schema.History):
             page
             for page in pages
             if page.query == query.id
-            or (page.body_hash and self._queries.share_output(query, page.query))
+            or (page.body_hash and self._queries.is_given(query, page.query, page.output))
         )
         return sorted(shared, key=lambda page: page.query != query.id)
 
@@ -345,7 +347,7 @@ class PageHistory(schema.History):
         status: ArticleStatus = "new"
         query = self._queries.of(_site_of(visit.request))
         found = await self._store.read(schema.SELECT_COPIES, (key, digest))
-        copies = any(self._queries.share_output(query, other) for (other,) in found)
+        copies = any(self._queries.is_given(query, *row) for row in found)
         emitted = await self._emitted_before(visit, urls, article)
         if self._only_new:
             status = article_status(key, digest, emitted)
@@ -432,7 +434,8 @@ class PageHistory(schema.History):
         self._add_aliases(_site_of(visit.request), visit.target.key, urls, visit.request)
         self._learn(visit, changed=changed)
         now, due = self._next_visit(visit.target, visit.request, changed=changed)
-        row = (now, *visit.validators, digest, length, int(changed), due)
+        output = self._queries.output
+        row = (now, *visit.validators, digest, output, length, int(changed), due)
         self._write(visit, schema.PAGE_EMITTED, *row)
 
     def _add_aliases(

@@ -1,8 +1,8 @@
 """``Query``: what a crawl is asked for. Each query has a history of its own in the state.
 
 What is due, and which pages were judged, is remembered by query: an answer in a used state equals the
-answer in a new one. Queries with the same output share what was written to it, so that no article
-is written twice.
+answer in a new one. Of other queries, only what they have written to the same output counts, so that
+no output has an article twice. The names of outputs are no part of a query, as schedulers change them.
 """
 
 from __future__ import annotations
@@ -30,32 +30,30 @@ SELECTION: Final = (
     "NEWSCRAWL_ARCHIVED", "NEWSCRAWL_ARCHIVED_BEFORE", "NEWSCRAWL_MAX_AGE", "NEWSCRAWL_LINK_DEPTH",
     "NEWSCRAWL_PAGE_LINKS", "NEWSCRAWL_TRAPS_ENABLED", "NEWSCRAWL_SITE_REQUESTS",
     "NEWSCRAWL_SITE_FEEDS", "NEWSCRAWL_SITE_SECTIONS", "NEWSCRAWL_SITE_SITEMAPS",
+    "NEWSCRAWL_BODY_FORMATS", "NEWSCRAWL_WARC",
 )  # fmt: skip
-"""Settings that decide which articles a crawl gives."""
-FOLDERS: Final = ("NEWSCRAWL_SEGMENTS", "NEWSCRAWL_WARC")
-"""Settings with the folders that a crawl writes to, besides its feeds."""
+"""Settings that decide which articles a crawl gives, and what it keeps of them."""
+_NAMED: Final = ("since", "until", "keywords", "languages", "include", "exclude", "limit", "warc")
 
 state_tables("""
 CREATE TABLE IF NOT EXISTS query (
-    id INTEGER PRIMARY KEY, output INTEGER NOT NULL, text TEXT NOT NULL, used REAL NOT NULL
+    id INTEGER PRIMARY KEY, text TEXT NOT NULL, used REAL NOT NULL
 );
 """)
 """*text*: the query as JSON, without the defaults; *used*: its last crawl, in seconds since 1970."""
 
 _USED: Final = """
-INSERT INTO query VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = excluded.used
+INSERT INTO query VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = excluded.used
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The articles that a crawl is asked for, and where they are written."""
+    """The articles that a crawl is asked for."""
 
     #: number in the state: a hash
     id: int
-    #: number of the feeds and folders; each query that is only printed has its own
-    output: int
-    #: JSON: settings that are not the default, and the output
+    #: JSON: settings that are not the default
     text: str
 
     @classmethod
@@ -79,20 +77,16 @@ class Query:
             for name, value in asked.items()
             if _text(value) != _text(DEFAULTS[name])
         }
-        feeds = sorted(map(str, settings.getdict("FEEDS")))
-        folders = {name: folder for name in FOLDERS if (folder := setting(settings, name))}
-        output = _text([feeds, folders])
-        text = _text({**asked, "output": [*feeds, *folders.values()]})
-        is_printed = any(feed.startswith("stdout:") for feed in feeds)
-        return cls(_number(text), _number(text if is_printed else output), text)
+        text = _text(asked)
+        return cls(_number(text), text)
 
     def __str__(self) -> str:
-        """Return what differs from the defaults: ``since 2026-10-01, keywords library, ferry``."""
+        """Return the filters in words: ``since 2026-10-01; keywords library, ferry``."""
         asked = json.loads(self.text)
-        del asked["output"]
+        named = ((name, asked[name]) for name in _NAMED if name in asked)
         return "; ".join(
-            f"{name.replace('_', ' ')} {', '.join(map(str, value)) if isinstance(value, list) else value}"
-            for name, value in asked.items()
+            f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in named
         )
 
 
@@ -112,28 +106,26 @@ class Queries(Component):
     def __init__(self, crawler: Crawler) -> None:
         self._store = CrawlStore.for_crawler(crawler)
         self._settings = crawler.settings
-        #: query of the crawl; without a state file, and in tests, there may be no other
-        self.default = Query.read(crawler.settings)
+        self._default = Query.read(crawler.settings)
         self._of_site: dict[str, Query] = {}
-        self._outputs: dict[int, int] = {}
-
-    async def load(self) -> None:
-        """Read the outputs of all queries in the state."""
-        self._outputs |= dict(await self._store.read("SELECT id, output FROM query"))
+        feeds = sorted(map(str, crawler.settings.getdict("FEEDS")))
+        segments = setting(crawler.settings, "NEWSCRAWL_SEGMENTS")
+        is_printed = any(feed.startswith("stdout:") for feed in feeds)
+        #: number of the feeds and segments; 0 for standard output, which has no memory
+        self.output = 0 if is_printed else _number(_text([feeds, segments]))
+        #: pages are fetched for their raw copies, too
+        self.keeps_pages = bool(setting(crawler.settings, "NEWSCRAWL_WARC"))
 
     def put(self, site: Site, limit: int | None = None) -> Query:
         """Set and record the query of *site*."""
         query = self._of_site[site.key] = Query.read(self._settings, site, limit)
-        if query.id not in self._outputs:
-            self._outputs[query.id] = query.output
-        row = (query.id, query.output, query.text, clock.now().timestamp())
-        self._store.write(_USED, [row])
+        self._store.write(_USED, [(query.id, query.text, clock.now().timestamp())])
         return query
 
     def of(self, site: str) -> Query:
         """Return the query that is put to the site with the key *site*."""
-        return self._of_site.get(site, self.default)
+        return self._of_site.get(site, self._default)
 
-    def share_output(self, query: Query, other: int) -> bool:
-        """Return whether the articles of the query with the number *other* are in the same output."""
-        return query.id == other or self._outputs.get(other) == query.output
+    def is_given(self, query: Query, other: int, output: int | None) -> bool:
+        """Return whether an article of the query *other* that is in *output* is in that of *query*."""
+        return query.id == other or (output == self.output != 0)

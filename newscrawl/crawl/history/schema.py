@@ -56,6 +56,7 @@ CREATE TABLE IF NOT EXISTS page (
     etag TEXT,
     last_modified TEXT,
     body_hash BLOB,
+    output INTEGER,
     length INTEGER,
     next_due REAL,
     failures INTEGER NOT NULL DEFAULT 0,
@@ -125,6 +126,8 @@ class PageRow(NamedTuple):
     last_modified: str | None
     #: of the text emitted last; None if the page was not emitted
     body_hash: bytes | None
+    #: number of the output that has it
+    output: int | None
     #: characters of that text
     length: int | None
     next_due: float | None
@@ -191,7 +194,7 @@ AND min(coalesce(published + iif(published % {_DAY}, 0, {_DAY}), first_seen), fi
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
 SELECT_COPIES: Final = """
-SELECT DISTINCT query FROM page WHERE site = (SELECT site FROM page WHERE key = ?1 LIMIT 1)
+SELECT DISTINCT query, output FROM page WHERE site = (SELECT site FROM page WHERE key = ?1 LIMIT 1)
 AND body_hash = ?2 AND key != ?1
 """
 MAX_KNOWN_SOURCES: Final = 5000
@@ -210,7 +213,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
 _COPIED: Final = (
     "key", "site", "url", "depth", "certain", "hints", "status", "first_seen", "last_seen", "published",
-    "changed", "signalled", "vain", "updates", "fetched_at", "etag", "last_modified", "body_hash", "length",
+    "changed", "signalled", "vain", "updates", "fetched_at", "etag", "last_modified", "body_hash", "output", "length",
     "next_due", "failures",
 )  # fmt: skip
 COPY_PAGE: Final = f"""
@@ -228,7 +231,7 @@ WHERE query = ? AND key = ?
 """
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
-length = ?, updates = updates + ?, next_due = ?, failures = 0,
+output = ?, length = ?, updates = updates + ?, next_due = ?, failures = 0,
 vain = iif(signalled, 0, vain), signalled = 0
 WHERE query = ? AND key = ?
 """
