@@ -60,6 +60,7 @@ EXAMPLES = {
     "24h": "9999d",
     "election,parliament": "ferry,bakery",
     "= 5000": "= 2",
+    "2024-03-01 --until 2024-03-31": "2026-11-01 --until 2026-11-30",
     "/(politik|wirtschaft)/": "/2026/",
     "/srv/newscrawl": ".",
     "/backup": "backup",
