@@ -165,7 +165,8 @@ def inline_uses(tree: ast.AST, module: ModuleType) -> Iterator[tuple[int, Use | 
     functions = [
         each for each in ast.walk(tree) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))
     ]
-    for node in {node for function in functions for node in ast.walk(function)}:
+    # In order, each once: processes of one run must collect the same tests.
+    for node in dict.fromkeys(node for function in functions for node in ast.walk(function)):
         if not isinstance(node, ast.Call):
             continue
         called = re.fullmatch(r"re\.(\w+)", ast.unparse(node.func))
