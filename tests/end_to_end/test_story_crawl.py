@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,9 @@ from tests.servers.styled_web import Answer
 if TYPE_CHECKING:
     from pathlib import Path
 
-HOST, PATH = "127.0.0.1", "/news/2026/11/24/a-long-story-of-the-day"
+# Stories of four days ago are not visited again.
+DAYS = [f"{datetime.now(UTC) - timedelta(days=age):%Y/%m/%d}" for age in (1, 2)]
+HOST, PATH = "127.0.0.1", f"/news/{DAYS[0]}/a-long-story-of-the-day"
 
 
 @pytest.mark.slow
@@ -51,7 +54,7 @@ def test_joins_pages_within_the_rules_of_the_crawl(tmp_path: Path):
 def test_further_pages_of_sitemaps_and_of_revisits(tmp_path: Path):
     """Pages of a story that a sitemap lists are no articles; a story is not shortened later."""
     text_of = [paragraph for n in range(3) for paragraph in paragraphs(n)[2 * n : 2 * n + 2]]
-    other, twin = "/news/2026/11/23/another-story-of-a-day", f"{PATH}-2"
+    other, twin = f"/news/{DAYS[1]}/another-story-of-a-day", f"{PATH}-2"
     paths = [f"{PATH}?page=3", other, f"{PATH}?page=2", PATH, twin]
     with DirectWeb() as web:
         locs = "".join(f"<url><loc>{web.url}{path}</loc></url>" for path in paths)
