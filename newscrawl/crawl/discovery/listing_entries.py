@@ -144,7 +144,8 @@ class EntryCollector:
         """Add an entry, or count why it is skipped.
 
         *date* is the publication date, *changed* the last modification, which only orders entries
-        and shows what is too old; in a feed it is a hint of the publication, too. *span*: when the pages of a sitemap or of an archive page were
+        and shows what is too old; in a feed it is a hint of the publication, too. *span*: when the
+        pages of a sitemap or of an archive page were
         published, by its name.
         """
         kept = self._variants.kept

@@ -89,7 +89,7 @@ class ListingPages:
 
 
 def is_cursor(url: str) -> bool:
-    """Return whether *url* names the place at which a list goes on, other than by a number of its page."""
+    """Return whether *url* names the place at which a list goes on, not the number of a page."""
     return _CURSOR.search(url) is not None
 
 

@@ -108,6 +108,8 @@ class Queries(Component):
         self._settings = crawler.settings
         self._default = Query.read(crawler.settings)
         self._of_site: dict[str, Query] = {}
+        #: by the options of sites
+        self._read: dict[tuple[Any, ...], Query] = {}
         feeds = sorted(map(str, crawler.settings.getdict("FEEDS")))
         segments = setting(crawler.settings, "NEWSCRAWL_SEGMENTS")
         is_printed = any(feed.startswith("stdout:") for feed in feeds)
@@ -116,11 +118,13 @@ class Queries(Component):
         #: pages are fetched for their raw copies, too
         self.keeps_pages = bool(setting(crawler.settings, "NEWSCRAWL_WARC"))
 
-    def put(self, site: Site, limit: int | None = None) -> Query:
+    def put(self, site: Site, limit: int | None = None) -> None:
         """Set and record the query of *site*."""
-        query = self._of_site[site.key] = Query.read(self._settings, site, limit)
-        self._store.write(_USED, [(query.id, query.text, clock.now().timestamp())])
-        return query
+        options = site.limit or limit, site.include, site.exclude
+        if options not in self._read:  # most sites have none of their own
+            query = self._read[options] = Query.read(self._settings, site, limit)
+            self._store.write(_USED, [(query.id, query.text, clock.now().timestamp())])
+        self._of_site[site.key] = self._read[options]
 
     def of(self, site: str) -> Query:
         """Return the query that is put to the site with the key *site*."""

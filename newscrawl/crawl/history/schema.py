@@ -194,8 +194,8 @@ AND min(coalesce(published + iif(published % {_DAY}, 0, {_DAY}), first_seen), fi
 ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
 """  # noqa: S608
 SELECT_COPIES: Final = """
-SELECT DISTINCT query, output FROM page WHERE site = (SELECT site FROM page WHERE key = ?1 LIMIT 1)
-AND body_hash = ?2 AND key != ?1
+SELECT DISTINCT query, output FROM page
+WHERE site = (SELECT site FROM page WHERE key = ?1 LIMIT 1) AND body_hash = ?2 AND key != ?1
 """
 MAX_KNOWN_SOURCES: Final = 5000
 """Maximum number of sources of a site that a crawl knows, those used last."""
@@ -211,11 +211,7 @@ INSERT INTO page
 (key, query, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-_COPIED: Final = (
-    "key", "site", "url", "depth", "certain", "hints", "status", "first_seen", "last_seen", "published",
-    "changed", "signalled", "vain", "updates", "fetched_at", "etag", "last_modified", "body_hash", "output", "length",
-    "next_due", "failures",
-)  # fmt: skip
+_COPIED: Final = ("site", "status", *(n for n in PageRow._fields[2:] if n != "query"))
 COPY_PAGE: Final = f"""
 INSERT INTO page (query, {", ".join(_COPIED)})
 SELECT ?1, {", ".join(_COPIED)} FROM page WHERE query = ?2 AND key = ?3 ON CONFLICT DO NOTHING
@@ -252,11 +248,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
 published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
 """
 SOURCE_READ: Final = """
-UPDATE source SET etag = ?, last_modified = ?, listed = ?, fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND query = ? AND role = ? AND key = ?
+UPDATE source SET etag = ?, last_modified = ?, listed = ?, fetched_at = ?, rate = ?, next_due = ?,
+failures = 0 WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 SOURCE_UNCHANGED: Final = """
 UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
-fetched_at = ?, rate = ?, next_due = ?, failures = 0 WHERE site = ? AND query = ? AND role = ? AND key = ?
+fetched_at = ?, rate = ?, next_due = ?, failures = 0
+WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND query = ? AND role = ? AND key = ?
