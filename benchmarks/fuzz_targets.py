@@ -14,11 +14,16 @@ from protego import Protego
 
 from newscrawl.archives.archive_reader import ArchiveError, Flaw, read_records
 from newscrawl.archives.captures import NoPageError, page_of
-from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode
-from newscrawl.crawl.discovery.feed_parser import read_feed
-from newscrawl.crawl.discovery.page_links import read_page
-from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
-from newscrawl.crawl.rule_files import MAX_RULES, MAX_RULES_SIZE, product_token, read_rules
+from newscrawl.crawling.discovery.feed_parser import read_feed
+from newscrawl.crawling.discovery.page_links import read_page
+from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawling.network.content_codings import CodingError, TooLargeError, decode
+from newscrawl.crawling.network.rule_files import (
+    MAX_RULES,
+    MAX_RULES_SIZE,
+    product_token,
+    read_rules,
+)
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract

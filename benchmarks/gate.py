@@ -21,7 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from newscrawl.crawl.discovery.page_links import extract_links
+from newscrawl.crawling.discovery.page_links import extract_links
 from newscrawl.document.document import parse_document
 from newscrawl.fields.kind import link_classifier
 from newscrawl.lab.corpora.corpus import load_corpus, registered_domain

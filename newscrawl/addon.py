@@ -15,14 +15,14 @@ from scrapy.extensions.memusage import MemoryUsage
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
-from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
-from newscrawl.crawl.memory_usage import OwnMemoryUsage
-from newscrawl.crawl.output.feed_exporter import FeedExporter
-from newscrawl.crawl.output.segment_writer import SegmentWriter
-from newscrawl.crawl.reporting.crawl_recorder import CrawlRecorder
-from newscrawl.crawl.reporting.logs import LogText, shorten_start_errors
-from newscrawl.crawl.reporting.progress import Progress
-from newscrawl.crawl.reporting.result import UnreachableExit
+from newscrawl.crawling.frontier import LeaseMiddleware, LeaseScheduler
+from newscrawl.crawling.logs import LogText, shorten_start_errors
+from newscrawl.crawling.memory_usage import OwnMemoryUsage
+from newscrawl.crawling.output.feed_exporter import FeedExporter
+from newscrawl.crawling.output.segment_writer import SegmentWriter
+from newscrawl.crawling.reporting.crawl_recorder import CrawlRecorder
+from newscrawl.crawling.reporting.progress import Progress
+from newscrawl.crawling.reporting.result import UnreachableExit
 from newscrawl.defaults import setting
 from newscrawl.middlewares import (
     CharsetMiddleware,
@@ -82,7 +82,7 @@ REPLACEMENTS = {
 }
 #: Next to the engine, so that it sees the requests and items that all others let through.
 LEASES_PRIORITY = 1
-SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
+SCHEDULER = "newscrawl.crawling.frontier.LeaseScheduler"
 STATE = "newscrawl/%(name)s.sqlite"
 JOBDIR_STATE = "newscrawl.sqlite"
 SPIDERS = "newscrawl.spiders"
@@ -90,10 +90,10 @@ FEED_STORAGES = {
     **dict.fromkeys(("", "file"), "newscrawl.exporters.FeedFileStorage"),
     "stdout": "newscrawl.exporters.StdoutStorage",
 }
-HTTP_HANDLER = "newscrawl.crawl.network.download_handler.HttpHandler"
+HTTP_HANDLER = "newscrawl.crawling.network.download_handler.HttpHandler"
 #: Replacements of Scrapy's defaults for crawls of the open web.
 SAFE_SETTINGS = {
-    "DOWNLOADER": "newscrawl.crawl.network.downloader.Downloader",
+    "DOWNLOADER": "newscrawl.crawling.network.downloader.Downloader",
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": True,
     # More than a site can have in progress, so that none holds up the others.

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
-from newscrawl.crawl.article_filters import ArticleFilters, moment_setting
+from newscrawl.crawling.article_filters import ArticleFilters, moment_setting
 from newscrawl.defaults import DEFAULTS, NoSettings, SettingError, check_settings, setting
 from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.fields.kind.barriers import BARRIERS
@@ -100,7 +100,7 @@ class PipelineOptions:
 
         :data:`NOT_ARTICLE`, one of :data:`~newscrawl.fields.kind.barriers.BARRIERS`,
         :data:`TOO_SHORT`, :data:`TOO_LONG`, or the reason of a filter
-        (:meth:`~newscrawl.crawl.article_filters.ArticleFilters.reason`).
+        (:meth:`~newscrawl.crawling.article_filters.ArticleFilters.reason`).
         """
         # The worker has compared the confidence of articles with the threshold.
         minimum = 0.0 if article.kind == "article" else self.keep.get(article.kind) or 0.0
@@ -204,7 +204,7 @@ def validate_settings(settings: BaseSettings) -> list[str]:
     Raises ``ValueError`` naming an invalid setting.
     """
     # They import Scrapy, which extraction does without.
-    from newscrawl.crawl.reporting.logs import mask_secrets  # noqa: PLC0415
+    from newscrawl.crawling.logs import mask_secrets  # noqa: PLC0415
     from newscrawl.exporters.feed_files import is_replaced  # noqa: PLC0415
     from newscrawl.middlewares.opt_out import ROBOTS_DIRECTIVES  # noqa: PLC0415
 

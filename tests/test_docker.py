@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.output.segments import read_segments
 from newscrawl.defaults import DEFAULTS
 from newscrawl.samples import SampleSites, expected_pages
 from newscrawl.samples.server import write_sites_file

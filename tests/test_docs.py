@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMPUTED = {"NEWSCRAWL_WORKERS"}
 PUBLIC = {
     "newscrawl",
-    "newscrawl.crawl.frontier",
+    "newscrawl.crawling.frontier",
     "newscrawl.css",
     "newscrawl.exporters",
     "newscrawl.extraction.extract",

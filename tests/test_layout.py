@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import newscrawl
 from tests.conftest import run_python
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "css body fields neardup",
         "extraction",
         "component workers",
-        "crawl inspection",
+        "crawling inspection",
         "archives feeds middlewares optional pipeline_options",
         "pipelines reports sinks spiders",
         "addon integrations samples settings spark",
@@ -40,6 +41,8 @@ EXTRACTION = LAYER_OF["extraction"]
 CRAWLING = {"scrapy", "twisted", "asyncio"}
 #: packages of one layer that do not import each other
 INDEPENDENT = {"css", "body", "fields", "neardup"}
+#: folders of ``crawling`` from the lowest to the highest; its modules are below them
+FLOORS = ("network", "reporting", "frontier", "discovery", "history", "output")
 
 
 def part(module: str) -> str:
@@ -111,6 +114,28 @@ def test_core_packages_are_independent(imported: dict[str, set[str]]):
         if {part(module), part(other)} <= INDEPENDENT and part(module) != part(other)
     ]
     assert found == []
+
+
+def test_folders_of_the_crawl_import_downwards(imported: dict[str, set[str]]):
+    """No folder of ``crawling`` imports from a later one, for typing included."""
+
+    def floor(module: str) -> int:
+        folder = module.removeprefix("newscrawl.crawling").split(".")[1:2]
+        return FLOORS.index(folder[0]) + 1 if folder and folder[0] in FLOORS else 0
+
+    upwards = [
+        f"{module} imports {other}"
+        for module, others in imported.items()
+        for other in others
+        if module.startswith("newscrawl.crawling") and other.startswith("newscrawl.crawling")
+        if floor(other) > floor(module)
+    ]
+    assert upwards == []
+
+
+def test_no_name_is_a_package_too(imported: dict[str, set[str]]):
+    """What the package exports has no name of a package or module."""
+    assert set(newscrawl.__all__).isdisjoint(map(part, imported))
 
 
 def test_no_import_cycles(imported: dict[str, set[str]]):

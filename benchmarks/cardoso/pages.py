@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from newscrawl.crawl.page_rendering import find_chromium
+from newscrawl.crawling.network.page_rendering import find_chromium
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from isal import isal_zlib
 
-from newscrawl.crawl.content_codings import GZIP, INFLATE_ERROR
+from newscrawl.crawling.network.content_codings import GZIP, INFLATE_ERROR
 from newscrawl.text import without_controls
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from warcio.warcwriter import WARCWriter
 
 from newscrawl import clock
 from newscrawl.archives.archive_reader import complete_length
-from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX, publish
+from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX, publish
 
 # Windows does not rename open files.
 _WINDOWS: Final = sys.platform == "win32"

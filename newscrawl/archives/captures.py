@@ -12,8 +12,13 @@ from scrapy.responsetypes import responsetypes
 from w3lib.url import safe_url_string
 
 from newscrawl.archives.archive_reader import Flaw, HeadTooLargeError, parse_headers, read_lines
-from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
-from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
+from newscrawl.crawling.network.content_codings import (
+    CodingError,
+    TooLargeError,
+    decode,
+    split_codings,
+)
+from newscrawl.crawling.urls import registered_domain, site_key_or
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset, is_binary
 from newscrawl.items import PageItem, instant

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from newscrawl.crawl.output.atomic_write import write_file
+from newscrawl.crawling.output.atomic_write import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

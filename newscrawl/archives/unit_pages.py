@@ -27,7 +27,7 @@ from newscrawl.archives.captures import (
 )
 from newscrawl.archives.remote_files import local_copy, open_seekable
 from newscrawl.archives.sources import PARQUET, Unit
-from newscrawl.crawl.discovery.urls import absolute_url
+from newscrawl.crawling.urls import absolute_url
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import is_binary
 from newscrawl.feeds.feed_rows import parse_line

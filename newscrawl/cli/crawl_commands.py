@@ -10,7 +10,7 @@ import click
 
 from newscrawl.cli.crawl_process import content_filters, crawl_to_feeds, feed_options
 from newscrawl.cli.shared_options import check_folder, parse_pairs, with_options, with_settings
-from newscrawl.crawl.discovery.site_list import (
+from newscrawl.crawling.discovery.site_list import (
     Site,
     SitesError,
     http_url,

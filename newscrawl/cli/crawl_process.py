@@ -17,12 +17,12 @@ from scrapy.utils.conf import feed_process_params_from_cli
 
 from newscrawl.cli.exit_codes import ALARM, DONE, FAILED, NO_ARTICLE, UNREACHABLE
 from newscrawl.cli.shared_options import report, with_options
-from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.crawl.frontier.crawl_store import state_path
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.output.feed_exporter import REDELIVERED_COUNT
-from newscrawl.crawl.reporting.logs import mask_secrets
-from newscrawl.crawl.reporting.result import CrawlResult
+from newscrawl.crawling.article_filters import ArticleFilters
+from newscrawl.crawling.crawl_store import state_path
+from newscrawl.crawling.logs import mask_secrets
+from newscrawl.crawling.network import RefusedError
+from newscrawl.crawling.output.feed_exporter import REDELIVERED_COUNT
+from newscrawl.crawling.reporting.result import CrawlResult
 from newscrawl.exporters.feed_files import (
     DOCUMENT_FORMATS,
     FeedFileStorage,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
     from twisted.python.failure import Failure
 
-    from newscrawl.crawl.reporting.result import Result
+    from newscrawl.crawling.reporting.result import Result
 
 DEFAULT_FEED: Final = "articles.jsonl"
 

@@ -9,7 +9,7 @@ import click
 
 from newscrawl.cli.exit_codes import DONE, FAILED
 from newscrawl.cli.shared_options import progress, with_settings
-from newscrawl.crawl.output.segments import SegmentError, list_unverified
+from newscrawl.crawling.output.segments import SegmentError, list_unverified
 from newscrawl.sinks.delivery import deliver
 from newscrawl.sinks.sink import SinkUrlError, check_url
 

@@ -280,7 +280,7 @@ class Extraction:
         self, pool: WorkerPool, name: str, page: PageItem, fail: Fail | None = None
     ) -> Article | None:
         """Return the article of *page*, called *name*; report a failure and return None."""
-        from newscrawl.crawl.discovery.urls import registered_domain, site_key_or  # noqa: PLC0415
+        from newscrawl.crawling.urls import registered_domain, site_key_or  # noqa: PLC0415
 
         site = registered_domain(site_key_or(page.url, ""))
         try:

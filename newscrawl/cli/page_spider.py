@@ -9,7 +9,7 @@ from scrapy import Request
 from newscrawl.cli.crawl_process import RequestSpider, failure_message, run_spider
 from newscrawl.cli.page_sources import SourceError, check_html
 from newscrawl.cli.shared_options import report
-from newscrawl.crawl.page_download import download_page, page_of
+from newscrawl.crawling.network.page_download import download_page, page_of
 from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.extraction.story_pages import join_pages

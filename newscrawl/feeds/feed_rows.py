@@ -10,13 +10,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.output.segments import SegmentError, list_segments
+from newscrawl.crawling.output.segments import SegmentError, list_segments
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from newscrawl.crawl.output.segments import Segment
+    from newscrawl.crawling.output.segments import Segment
 
     Row = dict[str, Any]
 

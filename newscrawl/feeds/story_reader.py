@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
 
-from newscrawl.crawl.discovery.urls import absolute_url, registered_domain, site_key, site_key_or
+from newscrawl.crawling.urls import absolute_url, registered_domain, site_key, site_key_or
 from newscrawl.fields.kind.link_classifier import MIN_ARTICLE_POINTS, url_points
 from newscrawl.items import KEPT, Article, instant
 from newscrawl.neardup import Story

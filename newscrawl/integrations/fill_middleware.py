@@ -9,8 +9,8 @@ from scrapy import signals
 from scrapy.http import HtmlResponse
 
 from newscrawl.component import Component
-from newscrawl.crawl.discovery.urls import absolute_url, page_key
-from newscrawl.crawl.page_download import page_of
+from newscrawl.crawling.network.page_download import page_of
+from newscrawl.crawling.urls import absolute_url, page_key
 from newscrawl.defaults import setting
 from newscrawl.items import Article, PageItem
 from newscrawl.pipelines import NewsExtractPipeline

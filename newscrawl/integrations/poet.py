@@ -8,7 +8,7 @@ from scrapy import signals
 from scrapy.http import Response
 from scrapy_poet.page_input_providers import PageObjectInputProvider
 
-from newscrawl.crawl.page_download import page_of
+from newscrawl.crawling.network.page_download import page_of
 from newscrawl.items import Article
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.item_filler import to_zyte

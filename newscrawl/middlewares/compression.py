@@ -11,9 +11,14 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.asyncio import is_asyncio_available
 
-from newscrawl.crawl.content_codings import CodingError, TooLargeError, decode, split_codings
-from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.network import RefusedError, copy_response
+from newscrawl.crawling.network import RefusedError, copy_response
+from newscrawl.crawling.network.content_codings import (
+    CodingError,
+    TooLargeError,
+    decode,
+    split_codings,
+)
+from newscrawl.crawling.urls import site_key
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.pool import WorkerPool
 
@@ -29,7 +34,7 @@ META: Final = "newscrawl_identity"
 #: meta key: number of bytes after which the body is cut off
 CUT: Final = "newscrawl_cut"
 _SITE: Final = "newscrawl_site"
-_DECODE: Final = "newscrawl.crawl.content_codings:decode_in_worker"
+_DECODE: Final = "newscrawl.crawling.network.content_codings:decode_in_worker"
 # Compressed bytes that are decoded on the event loop. The limit of the decoded bytes bounds the time.
 _MAX_INLINE_SIZE: Final = 2**20
 _UNLIMITED: Final = 2**30

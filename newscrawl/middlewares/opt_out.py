@@ -20,12 +20,12 @@ from scrapy.utils.httpobj import urlparse_cached
 
 from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.frontier.crawl_store import SiteMemory
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
-from newscrawl.crawl.reporting.outcomes import failure_reason
-from newscrawl.crawl.rule_files import product_token
+from newscrawl.crawling.crawl_store import SiteMemory
+from newscrawl.crawling.network import RefusedError
+from newscrawl.crawling.network.failures import failure_reason
+from newscrawl.crawling.network.rule_files import product_token
+from newscrawl.crawling.network.rules_cache import HostRules, ParserCache, RulesCache
+from newscrawl.crawling.urls import site_key
 from newscrawl.defaults import setting
 from newscrawl.middlewares.robots_middleware import CACHE_TIME, call_reader, rules_request
 

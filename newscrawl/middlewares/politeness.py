@@ -15,10 +15,10 @@ from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawl.frontier.crawl_store import SiteMemory
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.network.downloader import Downloader
-from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.crawling.crawl_store import SiteMemory
+from newscrawl.crawling.network import RefusedError
+from newscrawl.crawling.network.downloader import Downloader
+from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _later(now: datetime, seconds: float) -> datetime:
 class PolitenessMiddleware(Component):
     """Obeys Retry-After and Crawl-delay, and backs off from an overloaded domain.
 
-    Applies to the slots of :class:`~newscrawl.crawl.network.downloader.Downloader`, which are
+    Applies to the slots of :class:`~newscrawl.crawling.network.downloader.Downloader`, which are
     registered domains. Its priority (560) places it between the downloader and
     ``RetryMiddleware``. It also limits the requests to a site to ``NEWSCRAWL_SITE_REQUESTS``,
     retries and redirects included.

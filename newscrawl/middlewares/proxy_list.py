@@ -11,9 +11,9 @@ from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawl.discovery.urls import registered_domain, site_key_or
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.reporting.logs import mask_secrets
+from newscrawl.crawling.logs import mask_secrets
+from newscrawl.crawling.network import RefusedError
+from newscrawl.crawling.urls import registered_domain, site_key_or
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.frontier.crawl_store import SiteMemory
-from newscrawl.crawl.network import RefusedError, copy_response
-from newscrawl.crawl.network.rules_cache import HostRules, ParserCache, RulesCache
-from newscrawl.crawl.reporting.outcomes import failure_reason
-from newscrawl.crawl.rule_files import MAX_ROBOTS_SIZE, product_token
+from newscrawl.crawling.crawl_store import SiteMemory
+from newscrawl.crawling.network import RefusedError, copy_response
+from newscrawl.crawling.network.failures import failure_reason
+from newscrawl.crawling.network.rule_files import MAX_ROBOTS_SIZE, product_token
+from newscrawl.crawling.network.rules_cache import HostRules, ParserCache, RulesCache
+from newscrawl.crawling.urls import site_key
 from newscrawl.middlewares.compression import CUT
 from newscrawl.workers.pool import WorkerPool
 
@@ -45,7 +45,7 @@ RETRY_TIME: Final = timedelta(hours=1)
 #: meta key of requests for robots.txt
 META: Final = "newscrawl_robots"
 _SITE: Final = "newscrawl_site"
-_READ: Final = "newscrawl.crawl.rule_files:read_rules"
+_READ: Final = "newscrawl.crawling.network.rule_files:read_rules"
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
@@ -54,7 +54,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     Differences: an unreachable robots.txt (5xx, 407, 429, timeout, no connection) disallows the site
     for an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
     worker reduces them to the rules for this crawler, up to a limit
-    (``newscrawl.crawl.rule_files``), and the rules of all hosts are kept up to another one.
+    (``newscrawl.crawling.network.rule_files``), and the rules of all hosts are kept up to another one.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -196,7 +196,7 @@ async def call_reader(
 ) -> tuple[str, str]:
     """Return the rules and the sitemaps of the *file* at *url*, which *request* depends on.
 
-    They are read in a worker, by :func:`newscrawl.crawl.rule_files.read_rules`.
+    They are read in a worker, by :func:`newscrawl.crawling.network.rule_files.read_rules`.
     """
     owner = request.meta.get(_SITE) or site_key(url)
     pool = WorkerPool.for_crawler(crawler)

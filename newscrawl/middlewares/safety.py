@@ -22,7 +22,7 @@ from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
 from newscrawl.component import Component
-from newscrawl.crawl.network import RefusedError
+from newscrawl.crawling.network import RefusedError
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
-from newscrawl.crawl.discovery.urls import is_public_suffix, registered_domain, site_key_or
+from newscrawl.crawling.urls import is_public_suffix, registered_domain, site_key_or
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -19,10 +19,10 @@ from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.project import data_path
 
 from newscrawl.component import Component
-from newscrawl.crawl.discovery.urls import registered_domain, site_key, site_key_or
-from newscrawl.crawl.network import RefusedError
-from newscrawl.crawl.page_download import SHEET_SITE, SHEETS
-from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.crawling.network import RefusedError
+from newscrawl.crawling.network.failures import failure_reason
+from newscrawl.crawling.network.page_download import SHEET_SITE, SHEETS
+from newscrawl.crawling.urls import registered_domain, site_key, site_key_or
 from newscrawl.css import has_paragraphs, sheet_url, sheet_urls
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset

@@ -13,8 +13,8 @@ from scrapy.utils.asyncio import is_asyncio_available, run_in_thread
 
 from newscrawl import clock, neardup
 from newscrawl.component import Component
-from newscrawl.crawl.discovery.urls import registered_domain
-from newscrawl.crawl.frontier.shards import shard_path
+from newscrawl.crawling.shards import shard_path
+from newscrawl.crawling.urls import registered_domain
 from newscrawl.defaults import setting
 from newscrawl.feeds.story_reader import read_story
 from newscrawl.items import Article

@@ -13,11 +13,12 @@ from scrapy.exceptions import DropItem
 
 from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawl.discovery.urls import site_key_or
-from newscrawl.crawl.history.crawl_state import CrawlState
-from newscrawl.crawl.page_download import download_page
-from newscrawl.crawl.page_rendering import PageRenderer
-from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
+from newscrawl.crawling.history.crawl_state import CrawlState
+from newscrawl.crawling.network.failures import failure_reason
+from newscrawl.crawling.network.page_download import download_page
+from newscrawl.crawling.network.page_rendering import PageRenderer
+from newscrawl.crawling.site_stats import DroppedPage, SiteStats
+from newscrawl.crawling.urls import site_key_or
 from newscrawl.defaults import setting
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import header_charset, is_binary

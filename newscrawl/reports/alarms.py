@@ -6,7 +6,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from newscrawl.crawl.reporting.crawl_recorder import SCHEMA
+from newscrawl.crawling.reporting.crawl_recorder import SCHEMA
 from newscrawl.reports.crawl_records import is_state
 from newscrawl.reports.drift import ALL_SITES, Alarm
 from newscrawl.sqlite import execute_all, transaction

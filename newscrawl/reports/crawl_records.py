@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.discovery.urls import site_key_or
-from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
-from newscrawl.crawl.reporting.outcomes import DroppedPage, reasons
-from newscrawl.crawl.reporting.result import failed_reason
+from newscrawl.crawling.reporting.crawl_recorder import RecordedArticle
+from newscrawl.crawling.reporting.result import failed_reason
+from newscrawl.crawling.site_stats import DroppedPage, reasons
+from newscrawl.crawling.urls import site_key_or
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.items import instant
 

@@ -47,15 +47,15 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from newscrawl.crawl.reporting.outcomes import NO_STORY, no_story
-from newscrawl.crawl.reporting.result import failed_reason
+from newscrawl.crawling.reporting.result import failed_reason
+from newscrawl.crawling.site_stats import NO_STORY, no_story
 from newscrawl.items import instant
 from newscrawl.reports.crawl_records import mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
+    from newscrawl.crawling.reporting.crawl_recorder import RecordedArticle
     from newscrawl.reports.crawl_records import CrawlRecord, SiteRecord
 
 Measure = Literal[

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
-    from newscrawl.crawl.reporting.outcomes import DroppedPage
+    from newscrawl.crawling.reporting.crawl_recorder import RecordedArticle
+    from newscrawl.crawling.site_stats import DroppedPage
     from newscrawl.reports.crawl_records import CrawlRecord
     from newscrawl.reports.drift import Alarm
 

@@ -11,9 +11,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
 from newscrawl.component import Component
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
-from newscrawl.crawl.output.segment_writer import segments_closed
-from newscrawl.crawl.output.segments import (
+from newscrawl.crawling.crawl_store import CrawlStore
+from newscrawl.crawling.output.segment_writer import segments_closed
+from newscrawl.crawling.output.segments import (
     MANIFEST,
     SegmentError,
     list_unverified,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawl.output.segments import Segment
+    from newscrawl.crawling.output.segments import Segment
     from newscrawl.sinks.sink import RefusedRow, Sink
 
 
@@ -89,7 +89,7 @@ def deliver(
 
     With *retry*, segments with refused items are delivered again. *on_segment* is called with the
     number of items of each segment. Raises ``OSError``,
-    :class:`~newscrawl.crawl.output.segments.SegmentError` if there is no manifest, and
+    :class:`~newscrawl.crawling.output.segments.SegmentError` if there is no manifest, and
     :class:`~newscrawl.sinks.sink.SinkUrlError`. All other problems are in the result.
     """
     delivery = Delivery(check_url(url))

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawl.output.segments import Segment
+    from newscrawl.crawling.output.segments import Segment
     from newscrawl.sinks.sink import ItemRow
 
 # The client logs a warning for each answer that is not 2xx, expected ones included.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawl.output.segments import Segment
+    from newscrawl.crawling.output.segments import Segment
     from newscrawl.sinks.sink import ItemRow
 
 DEFAULT_TABLE: Final = "articles"

@@ -13,7 +13,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from newscrawl.crawl.output.segments import MANIFEST, manifest_text
+from newscrawl.crawling.output.segments import MANIFEST, manifest_text
 from newscrawl.sinks.sink import SegmentDelivery, Sink, SinkError, SinkUrlError, one_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawl.output.segments import Segment
+    from newscrawl.crawling.output.segments import Segment
 
 _SETTINGS: Final = {
     "aws_access_key_id": "AWS_ACCESS_KEY_ID",

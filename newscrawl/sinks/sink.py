@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from newscrawl.crawl.discovery.urls import page_key
-from newscrawl.crawl.output.segments import read_segment
-from newscrawl.crawl.reporting.logs import mask_secrets
+from newscrawl.crawling.logs import mask_secrets
+from newscrawl.crawling.output.segments import read_segment
+from newscrawl.crawling.urls import page_key
 from newscrawl.feeds.story_reader import identity, kept_parameters
 from newscrawl.items import instant
 from newscrawl.optional import require
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from newscrawl.crawl.output.segments import Segment
+    from newscrawl.crawling.output.segments import Segment
 
 
 _POSTGRESQL: Final = ("newscrawl.sinks.postgresql:PostgresqlSink", "psycopg", "postgresql")

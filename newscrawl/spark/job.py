@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812  # as everywhere
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from newscrawl.crawl.output.segments import MANIFEST, list_segments
+from newscrawl.crawling.output.segments import MANIFEST, list_segments
 from newscrawl.feeds.cluster_tables import FeedArticleReader
 from newscrawl.feeds.feed_rows import is_parquet
 from newscrawl.neardup.sketch import SKETCH_COLUMNS
@@ -49,7 +49,7 @@ def cluster(
     """Return the clusters of *feeds*, the same as :func:`newscrawl.neardup.batch.two_pass`.
 
     Spark needs a checkpoint folder that all its machines can write to. Raises Spark's errors and
-    :exc:`~newscrawl.crawl.output.segments.SegmentError`.
+    :exc:`~newscrawl.crawling.output.segments.SegmentError`.
     """
     last = _last_versions(_arrivals(spark, feeds, names, now, options)).checkpoint()
     stories = last.where("skipped IS NULL").drop("skipped", "copies")

@@ -14,8 +14,8 @@ from scrapy.utils.project import get_project_settings
 
 from newscrawl import clock
 from newscrawl.archives.sources import CC_NEWS, SPLIT, cc_news
-from newscrawl.crawl.discovery.urls import registered_domain
-from newscrawl.crawl.output.segments import SegmentError
+from newscrawl.crawling.output.segments import SegmentError
+from newscrawl.crawling.urls import registered_domain
 from newscrawl.defaults import DEFAULTS, setting
 from newscrawl.feeds.cluster_tables import summary_line
 from newscrawl.feeds.feed_rows import is_parquet

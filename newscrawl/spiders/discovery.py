@@ -11,9 +11,9 @@ from newscrawl.items import ListedArticle
 from newscrawl.spiders.sitelist import SitelistSpider
 
 if TYPE_CHECKING:
-    from newscrawl.crawl.discovery.site_plan import SitePlan
-    from newscrawl.crawl.discovery.target import Target
-    from newscrawl.crawl.history.page_history import ClassifiedEntries
+    from newscrawl.crawling.discovery.site_plan import SitePlan
+    from newscrawl.crawling.discovery.target import Target
+    from newscrawl.crawling.history.page_history import ClassifiedEntries
 
 
 class DiscoverySpider(SitelistSpider):

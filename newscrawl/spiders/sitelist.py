@@ -15,31 +15,32 @@ from scrapy.http import HtmlResponse, JsonResponse, Response, XmlResponse
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawl.article_filters import ArticleFilters
-from newscrawl.crawl.discovery.paging import MIN_DISTANCE, Sample, search_stories
-from newscrawl.crawl.discovery.period import ANY_TIME, Period, archive_span
-from newscrawl.crawl.discovery.site_list import read_arguments
-from newscrawl.crawl.discovery.site_plan import SitePlan
-from newscrawl.crawl.discovery.target import Budgets, RemainingArticles
-from newscrawl.crawl.discovery.urls import UrlPatterns, absolute_url
-from newscrawl.crawl.frontier.leases import OUTCOME, PLANNED, LeaseBook
-from newscrawl.crawl.history.conditional_requests import conditional_headers
-from newscrawl.crawl.history.crawl_state import CrawlState, Pause
-from newscrawl.crawl.history.page_history import DELETED, GONE, ClassifiedEntries
-from newscrawl.crawl.history.queries import Queries, Query
-from newscrawl.crawl.network import copy_response
-from newscrawl.crawl.page_download import (
+from newscrawl.crawling.article_filters import ArticleFilters
+from newscrawl.crawling.discovery.paging import MIN_DISTANCE, Sample, search_stories
+from newscrawl.crawling.discovery.period import ANY_TIME, Period, archive_span
+from newscrawl.crawling.discovery.site_list import read_arguments
+from newscrawl.crawling.discovery.site_plan import SitePlan
+from newscrawl.crawling.discovery.target import Budgets, RemainingArticles
+from newscrawl.crawling.frontier.leases import OUTCOME, PLANNED, LeaseBook
+from newscrawl.crawling.history.conditional_requests import conditional_headers
+from newscrawl.crawling.history.crawl_state import CrawlState, Pause
+from newscrawl.crawling.history.page_history import DELETED, GONE, ClassifiedEntries
+from newscrawl.crawling.history.queries import Queries, Query
+from newscrawl.crawling.logs import shorten_start_errors
+from newscrawl.crawling.network import copy_response
+from newscrawl.crawling.network.failures import failure_reason
+from newscrawl.crawling.network.page_download import (
     SHEETS,
     download_page,
     header_feeds,
     header_hints,
     page_of,
 )
-from newscrawl.crawl.page_rendering import PageRenderer
-from newscrawl.crawl.reporting.logs import shorten_start_errors
-from newscrawl.crawl.reporting.outcomes import DroppedPage, SiteStats, failure_reason
-from newscrawl.crawl.reporting.result import QUERY_STAT
-from newscrawl.crawl.web_archive import WebArchive
+from newscrawl.crawling.network.page_rendering import PageRenderer
+from newscrawl.crawling.network.web_archive import WebArchive
+from newscrawl.crawling.reporting.result import QUERY_STAT
+from newscrawl.crawling.site_stats import DroppedPage, SiteStats
+from newscrawl.crawling.urls import UrlPatterns, absolute_url
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import is_binary
 from newscrawl.fields.kind.barriers import NEEDS_JS, gate_of
@@ -59,11 +60,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
 
-    from newscrawl.crawl.discovery.paging import Place
-    from newscrawl.crawl.discovery.site_list import Site
-    from newscrawl.crawl.discovery.target import Role, Target
-    from newscrawl.crawl.frontier.leases import FinishedRequest
-    from newscrawl.crawl.frontier.shards import Shard
+    from newscrawl.crawling.discovery.paging import Place
+    from newscrawl.crawling.discovery.site_list import Site
+    from newscrawl.crawling.discovery.target import Role, Target
+    from newscrawl.crawling.frontier.leases import FinishedRequest
+    from newscrawl.crawling.shards import Shard
 
 MAX_ARCHIVE_SPAN: Final = 32 * 24 * 3600
 """Seconds of an archive page whose articles are of its period."""
@@ -102,7 +103,7 @@ class PlannedRequest(Request):
 class SitelistSpider(Spider):
     """Finds the newest articles of each site and yields a :class:`PageItem` for each.
 
-    Arguments: ``sites`` (path of a file, see :mod:`newscrawl.crawl.discovery.site_list`) or
+    Arguments: ``sites`` (path of a file, see :mod:`newscrawl.crawling.discovery.site_list`) or
     ``site`` (a URL), by default the setting ``NEWSCRAWL_SITES``; ``limit`` (article pages per
     site) and ``shard`` (``3/16``: the third of 16 parts of the list).
     """
@@ -343,7 +344,7 @@ class SitelistSpider(Spider):
         self.site_stats.count(plan.site.key, f"{stat}/{target.role}")
 
     async def _on_robots(self, plan: SitePlan, target: Target, response: Response) -> None:
-        task = "newscrawl.crawl.discovery.sitemaps:read_robots"
+        task = "newscrawl.crawling.discovery.sitemaps:read_robots"
         urls = (await self._call(task, plan, response))["sitemaps"]
         for url in urls:
             plan.add_sitemap(url)
@@ -452,7 +453,7 @@ class SitelistSpider(Spider):
         options, task = {**self.window, "limit": limit}, "feed_parser:read_feed"
         if target.role == "sitemap":
             options["since"], task = self.since, "sitemaps:read_sitemap"
-        task = f"newscrawl.crawl.discovery.{task}"
+        task = f"newscrawl.crawling.discovery.{task}"
         listing = await self._parse_in_worker(task, plan, response, **options)
         if listing["kind"] == "unknown":
             self._record_failure(plan, target, "unreadable", response.request)
@@ -521,7 +522,7 @@ class SitelistSpider(Spider):
         self, plan: SitePlan, target: Target, response: Response
     ) -> tuple[dict[str, Any], Response]:
         """Return the kind and the links of a page, and the page; a section is rendered if needed."""
-        task = "newscrawl.crawl.discovery.page_links:read_page"
+        task = "newscrawl.crawling.discovery.page_links:read_page"
         # Reading the links takes as long as an extraction.
         links = {"limit": self.max_links, "index_only": target.role == "article"}
         sent = self._page_item(plan, target, response)
@@ -621,7 +622,7 @@ class SitelistSpider(Spider):
             or not isinstance(response, HtmlResponse)
         ):
             return
-        task = "newscrawl.crawl.discovery.page_links:read_page"
+        task = "newscrawl.crawling.discovery.page_links:read_page"
         try:
             page = await self._parse_in_worker(task, plan, response, limit=self.max_links)
         except WorkerError:

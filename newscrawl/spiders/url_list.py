@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse, Response
 
-from newscrawl.crawl.discovery.site_list import SitesError, http_url
-from newscrawl.crawl.discovery.urls import site_key
-from newscrawl.crawl.frontier.scheduler import RESUMED_COUNT
-from newscrawl.crawl.history.page_history import GONE
-from newscrawl.crawl.page_download import header_hints, page_of
-from newscrawl.crawl.reporting.outcomes import SiteStats, failure_reason
-from newscrawl.crawl.web_archive import WebArchive
+from newscrawl.crawling.discovery.site_list import SitesError, http_url
+from newscrawl.crawling.frontier.scheduler import RESUMED_COUNT
+from newscrawl.crawling.history.page_history import GONE
+from newscrawl.crawling.network.failures import failure_reason
+from newscrawl.crawling.network.page_download import header_hints, page_of
+from newscrawl.crawling.network.web_archive import WebArchive
+from newscrawl.crawling.site_stats import SiteStats
+from newscrawl.crawling.urls import site_key
 from newscrawl.document.encoding import is_binary
 from newscrawl.items import PageItem  # noqa: TC001  # scrapy-poet reads it
 

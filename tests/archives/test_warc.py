@@ -20,7 +20,7 @@ from warcio.archiveiterator import ArchiveIterator
 from newscrawl.archives import archive_writer as warc
 from newscrawl.archives.archive_reader import ArchiveRecord, Flaw, read_records
 from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter, Exchange, recover
-from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
+from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.samples import SampleSites
 from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY

@@ -151,9 +151,3 @@ def test_raises_for_sites_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch
     assert "\x1b" not in str(raised.value)
     with pytest.raises(newscrawl.CrawlError, match=r"none\.txt"):
         list(newscrawl.crawl("none.txt", settings=SETTINGS))
-
-
-def test_function_and_package_have_one_name():
-    program = "import newscrawl.crawl.network, newscrawl; newscrawl.crawl([])"
-    done = subprocess.run([sys.executable, "-c", f"{program}.close()"], check=False)
-    assert done.returncode == 0

@@ -12,7 +12,7 @@ from pyarrow import parquet
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
-from newscrawl.crawl.output.segments import SegmentSpan, write_span
+from newscrawl.crawling.output.segments import SegmentSpan, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from newscrawl.samples import expected_pages

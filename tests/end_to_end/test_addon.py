@@ -17,12 +17,12 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 import newscrawl
-from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
-from newscrawl.crawl.network.download_handler import HttpHandler
-from newscrawl.crawl.network.downloader import Downloader
-from newscrawl.crawl.output.segment_writer import SegmentWriter
-from newscrawl.crawl.reporting.logs import LogText
-from newscrawl.crawl.reporting.progress import Progress
+from newscrawl.crawling.frontier import LeaseMiddleware, LeaseScheduler
+from newscrawl.crawling.logs import LogText
+from newscrawl.crawling.network.download_handler import HttpHandler
+from newscrawl.crawling.network.downloader import Downloader
+from newscrawl.crawling.output.segment_writer import SegmentWriter
+from newscrawl.crawling.reporting.progress import Progress
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.exporters.text_feeds import SafeCsvItemExporter
 from newscrawl.middlewares import (

@@ -18,7 +18,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from tests.conftest import REPOSITORY
 

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.output.segments import read_segments
 from newscrawl.items import Article
 from newscrawl.samples import SampleSites
 from newscrawl.samples.expected import check_outcome

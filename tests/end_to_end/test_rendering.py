@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.page_rendering import MAX_REQUESTS, find_chromium
+from newscrawl.crawling.network.page_rendering import MAX_REQUESTS, find_chromium
 from newscrawl.lab.corpora import chromium
 from tests.conftest import skip_missing
 from tests.helpers.crawls import crawl_sites

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newscrawl.crawl.discovery.site_list import load_sites
+from newscrawl.crawling.discovery.site_list import load_sites
 from newscrawl.items import Article
 from newscrawl.samples import SITE_NAMES, ExpectedPage, SampleSites, expected_pages
 from newscrawl.samples.__main__ import main

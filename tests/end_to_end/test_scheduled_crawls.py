@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.reporting.outcomes import site_counts
+from newscrawl.crawling.site_stats import site_counts
 from newscrawl.samples import SampleSites
 from tests.helpers.crawls import Crawl, crawl_sites
 from tests.helpers.scheduled_crawls import HourlyCrawl, crawl_hours

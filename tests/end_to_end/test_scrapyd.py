@@ -20,8 +20,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from newscrawl.crawl.frontier.shards import Shard
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.output.segments import read_segments
+from newscrawl.crawling.shards import Shard
 from newscrawl.samples import SampleSites
 from tests.conftest import skip_missing
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.discovery.site_plan import USUAL_FEEDS, USUAL_SITEMAPS
-from newscrawl.crawl.reporting.outcomes import site_counts
+from newscrawl.crawling.discovery.site_plan import USUAL_FEEDS, USUAL_SITEMAPS
+from newscrawl.crawling.site_stats import site_counts
 from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
 from tests.helpers.crawls import Crawl, crawl_sites, run_scrapy, total

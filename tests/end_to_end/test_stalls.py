@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.frontier.watchdog import read_record
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.frontier.watchdog import read_record
+from newscrawl.crawling.output.segments import read_segments
 from newscrawl.samples import SampleSites
 from newscrawl.samples.server import write_sites_file
 from tests.conftest import REPOSITORY

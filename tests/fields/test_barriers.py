@@ -7,7 +7,7 @@ from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newscrawl import extract
-from newscrawl.crawl.reporting.outcomes import failure_reason
+from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.fields.kind.barriers import BARRIERS, gate_of
 from tests.pages.barriers import TEMPLATES, TEXTS, barrier_page
 

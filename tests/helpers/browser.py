@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.page_rendering import find_chromium
+from newscrawl.crawling.network.page_rendering import find_chromium
 from newscrawl.lab.corpora.chromium import missing
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
-from newscrawl.crawl.discovery.site_list import Site
-from newscrawl.crawl.discovery.site_plan import SitePlan
-from newscrawl.crawl.discovery.target import Budgets, Target
-from newscrawl.crawl.discovery.urls import page_key
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
-from newscrawl.crawl.history.crawl_state import CrawlState
+from newscrawl.crawling.crawl_store import CrawlStore
+from newscrawl.crawling.discovery.site_list import Site
+from newscrawl.crawling.discovery.site_plan import SitePlan
+from newscrawl.crawling.discovery.target import Budgets, Target
+from newscrawl.crawling.history.crawl_state import CrawlState
+from newscrawl.crawling.urls import page_key
 from newscrawl.items import Article
 from newscrawl.spiders.sitelist import SitelistSpider
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from newscrawl.crawl.history.revisit_policy import ArticleStatus
+    from newscrawl.crawling.history.revisit_policy import ArticleStatus
 
     Opening = Callable[..., AbstractAsyncContextManager[CrawlState]]
 

@@ -40,9 +40,9 @@ class FileStatsCollector(MemoryStatsCollector):
 
 PARSERS = (
     "charset_normalizer:from_bytes",
-    "newscrawl.crawl.discovery.feed_parser:read_feed",
-    "newscrawl.crawl.rule_files:read_rules",
-    "newscrawl.crawl.discovery.sitemaps:read_sitemap",
+    "newscrawl.crawling.discovery.feed_parser:read_feed",
+    "newscrawl.crawling.network.rule_files:read_rules",
+    "newscrawl.crawling.discovery.sitemaps:read_sitemap",
     "newscrawl.workers.child:run_task",
     "newscrawl.css.parser:parse_sheet",
     "newscrawl.document.document:parse_document",

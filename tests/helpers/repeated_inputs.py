@@ -15,12 +15,12 @@ from protego import Protego
 from newscrawl.archives.archive_reader import Flaw, read_records
 from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.body.parts import PARTS
-from newscrawl.crawl.discovery.feed_parser import read_feed
-from newscrawl.crawl.discovery.page_links import read_page
-from newscrawl.crawl.discovery.site_list import SitesError, load_sites
-from newscrawl.crawl.discovery.sitemaps import read_robots, read_sitemap
-from newscrawl.crawl.reporting.logs import mask_secrets
-from newscrawl.crawl.rule_files import product_token, read_rules
+from newscrawl.crawling.discovery.feed_parser import read_feed
+from newscrawl.crawling.discovery.page_links import read_page
+from newscrawl.crawling.discovery.site_list import SitesError, load_sites
+from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawling.logs import mask_secrets
+from newscrawl.crawling.network.rule_files import product_token, read_rules
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.document.encoding import header_charset, to_utf8
 from newscrawl.extraction.body_formats import BODY_FORMATS

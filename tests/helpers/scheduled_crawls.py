@@ -24,7 +24,7 @@ from scrapy.utils.project import get_project_settings
 from scrapy.utils.reactor import install_reactor
 
 from newscrawl import clock
-from newscrawl.crawl.reporting.outcomes import site_counts
+from newscrawl.crawling.site_stats import site_counts
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.newsroom import CLOCK, instant

@@ -11,8 +11,8 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.frontier import LeaseMiddleware, LeaseScheduler
-from newscrawl.crawl.frontier.leases import LeaseBook
+from newscrawl.crawling.frontier import LeaseMiddleware, LeaseScheduler
+from newscrawl.crawling.frontier.leases import LeaseBook
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -39,9 +39,9 @@ class Run:
                 "NEWSCRAWL_STATE": str(state),
                 "NEWSCRAWL_STALL_LIMIT": 0,
                 "NEWSCRAWL_SEGMENTS": "segments",
-                "SCHEDULER": "newscrawl.crawl.frontier.LeaseScheduler",
-                "SPIDER_MIDDLEWARES": {"newscrawl.crawl.frontier.LeaseMiddleware": 1},
-                "DOWNLOADER": "newscrawl.crawl.network.downloader.Downloader",
+                "SCHEDULER": "newscrawl.crawling.frontier.LeaseScheduler",
+                "SPIDER_MIDDLEWARES": {"newscrawl.crawling.frontier.LeaseMiddleware": 1},
+                "DOWNLOADER": "newscrawl.crawling.network.downloader.Downloader",
                 "DOWNLOAD_HANDLERS": dict.fromkeys(("data", "file", "ftp", "http", "https", "s3")),
                 **settings,
             },

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.crawl.output import atomic_write, segments
+from newscrawl.crawling.output import atomic_write, segments
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -18,7 +18,7 @@ from pathlib import Path
 import boto3
 from scrapy.settings import Settings
 
-from newscrawl.crawl.output.segments import SegmentSpan, write_span
+from newscrawl.crawling.output.segments import SegmentSpan, write_span
 from newscrawl.sinks import opensearch, postgresql, s3
 from newscrawl.sinks.delivery import deliver
 

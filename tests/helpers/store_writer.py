@@ -7,7 +7,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from newscrawl.crawl.frontier.crawl_store import CrawlStore, state_tables
+from newscrawl.crawling.crawl_store import CrawlStore, state_tables
 
 state_tables("CREATE TABLE IF NOT EXISTS a (n INTEGER); CREATE TABLE IF NOT EXISTS b (n INTEGER);")
 

@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from newscrawl.archives.archive_reader import Flaw, read_records
-from newscrawl.crawl.frontier.shards import Shard
-from newscrawl.crawl.output.atomic_write import PARTIAL_SUFFIX
+from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX
+from newscrawl.crawling.shards import Shard
 from tests.conftest import REPOSITORY
 from tests.servers.newsroom import CLOCK, Newsroom, NewsServer, Story
 from tests.servers.opensearch import OpenSearchServer

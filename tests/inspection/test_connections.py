@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.page_rendering import find_chromium
+from newscrawl.crawling.network.page_rendering import find_chromium
 from newscrawl.inspection.inspect_page import inspect_page
 from tests.helpers.browser import needs_chromium
 

@@ -11,7 +11,7 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from newscrawl.addon import HTTP_HANDLER
-from newscrawl.crawl.page_rendering import find_chromium
+from newscrawl.crawling.network.page_rendering import find_chromium
 from newscrawl.lab.corpora import chromium
 from newscrawl.samples import SampleSites, expected_pages
 from tests.conftest import skip_missing

@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, XmlResponse
 from scrapy.utils.test import get_crawler
 
-from newscrawl.crawl.network import RefusedError
+from newscrawl.crawling.network import RefusedError
 from newscrawl.middlewares.opt_out import (
     NOT_EMITTED,
     OptOutMiddleware,

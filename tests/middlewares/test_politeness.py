@@ -234,7 +234,7 @@ def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
     assert web.request_counts() == {"busy.example/1": 1}
     assert crawl.stats["newscrawl/politeness/closed_count"] == 1
-    refused = "downloader/exception_type_count/newscrawl.crawl.network.RefusedError"
+    refused = "downloader/exception_type_count/newscrawl.crawling.network.RefusedError"
     assert crawl.stats[refused] == 4
     crawl = crawl_all(tmp_path, web, *pages)  # the next crawl waits as well
     assert web.request_counts() == {"busy.example/1": 1}

@@ -13,7 +13,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
-from newscrawl.crawl.network import RefusedError
+from newscrawl.crawling.network import RefusedError
 from newscrawl.middlewares import ProxyListMiddleware
 from newscrawl.middlewares.proxy_list import MAX_FAILURES, PAUSE
 from tests.helpers.crawls import crawl_pages

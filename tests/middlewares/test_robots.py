@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.rule_files import MAX_RULES
+from newscrawl.crawling.network.rule_files import MAX_RULES
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
 from tests.servers.styled_web import HANG, Answer, redirect

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawl.reporting import logs
-from newscrawl.crawl.reporting.logs import LogTextFilter, mask_secrets
+from newscrawl.crawling import logs
+from newscrawl.crawling.logs import LogTextFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.helpers.operations import growth
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html

@@ -16,7 +16,7 @@ from scrapy.exceptions import DropItem
 from scrapy.utils.test import get_crawler
 
 from newscrawl import extract
-from newscrawl.crawl.reporting.outcomes import dropped_pages
+from newscrawl.crawling.site_stats import dropped_pages
 from newscrawl.items import Article, Evidence, PageItem
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.pipelines.news_extract import ExtractionFailed

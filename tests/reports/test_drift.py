@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.reporting.crawl_recorder import RecordedArticle
+from newscrawl.crawling.reporting.crawl_recorder import RecordedArticle
 from newscrawl.reports.crawl_records import CrawlRecord
 from newscrawl.reports.drift import (
     FALSE_ALARM_RATE,

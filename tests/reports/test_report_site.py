@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawl.frontier.crawl_store import CrawlStore
-from newscrawl.crawl.reporting.outcomes import DroppedPage
+from newscrawl.crawling.crawl_store import CrawlStore
+from newscrawl.crawling.site_stats import DroppedPage
 from newscrawl.reports.crawl_records import CrawlRecord, ReportError, read_crawls
 from newscrawl.reports.drift import find_alarms
 from newscrawl.reports.report_site import write_report

@@ -11,7 +11,7 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.output.segments import read_segments
 from newscrawl.sinks.sink import article_key
 from tests.conftest import skip_missing
 from tests.servers.opensearch import OpenSearchServer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawl.output.segments import read_segments
+from newscrawl.crawling.output.segments import read_segments
 from tests.conftest import REPOSITORY
 from tests.helpers.sink_killer import PAGES
 from tests.sinks.conftest import as_lines, newest

@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 
 from newscrawl.cli.exit_codes import DONE, FAILED, USAGE
 from newscrawl.cli.main import cli, run
-from newscrawl.crawl.output.segments import (
+from newscrawl.crawling.output.segments import (
     SegmentSpan,
     list_segments,
     read_segments,
@@ -23,7 +23,7 @@ from newscrawl.crawl.output.segments import (
 from newscrawl.items import Article
 from newscrawl.sinks.delivery import deliver
 from newscrawl.sinks.sink import MAX_KEY_BYTES, article_key
-from tests.crawl.output.test_segments import Run, urls_of
+from tests.crawling.output.test_segments import Run, urls_of
 from tests.helpers.sink_killer import write_segments
 from tests.servers.cut_connection import CutConnection
 from tests.servers.opensearch import LOGIN

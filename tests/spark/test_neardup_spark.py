@@ -16,7 +16,7 @@ import pytest
 from pyarrow import Table, parquet
 
 from newscrawl import clock
-from newscrawl.crawl.output.segments import SegmentSpan, write_span
+from newscrawl.crawling.output.segments import SegmentSpan, write_span
 from newscrawl.feeds.cluster_tables import FeedArticleReader, cluster_rows, cluster_two_pass
 from newscrawl.feeds.feed_rows import read_rows
 from newscrawl.lab.corpora.map_pages import PageOutcome

@@ -23,9 +23,9 @@ class ItemSpider(scrapy.Spider):
     custom_settings: dict[str, Any] = {  # noqa: RUF012
         "ADDONS": {},
         "CONCURRENT_REQUESTS": 4,
-        "EXTENSIONS": {"newscrawl.crawl.output.segment_writer.SegmentWriter": 500},
-        "SCHEDULER": "newscrawl.crawl.frontier.LeaseScheduler",
-        "SPIDER_MIDDLEWARES": {"newscrawl.crawl.frontier.LeaseMiddleware": 0},
+        "EXTENSIONS": {"newscrawl.crawling.output.segment_writer.SegmentWriter": 500},
+        "SCHEDULER": "newscrawl.crawling.frontier.LeaseScheduler",
+        "SPIDER_MIDDLEWARES": {"newscrawl.crawling.frontier.LeaseMiddleware": 0},
         "TELNETCONSOLE_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
     }

@@ -1,7 +1,7 @@
 """Settings of another project that uses the scheduler."""
 
-SCHEDULER = "newscrawl.crawl.frontier.LeaseScheduler"
-SPIDER_MIDDLEWARES = {"newscrawl.crawl.frontier.LeaseMiddleware": 1}
+SCHEDULER = "newscrawl.crawling.frontier.LeaseScheduler"
+SPIDER_MIDDLEWARES = {"newscrawl.crawling.frontier.LeaseMiddleware": 1}
 STATS_CLASS = "tests.helpers.crawls.FileStatsCollector"
 STATS_FILE = "stats.json"
 NEWSCRAWL_STATE = "state.sqlite"

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag
 
 from lxml import etree
 
-from newscrawl.crawl.page_rendering import CHROMIUM, find_chromium
+from newscrawl.crawling.network.page_rendering import CHROMIUM, find_chromium
 from newscrawl.document.document import TEXT
 from newscrawl.optional import MissingPackageError, require
 

@@ -1,0 +1,1 @@
+"""Crawls: discovery, frontier, history, network, output, reporting."""

@@ -1,0 +1,710 @@
+"""Plan of a site: the requests it still needs, newest articles first, within its budgets.
+
+Without network access and Scrapy: the spider requests the next targets and reports the results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict, deque
+from dataclasses import replace
+from itertools import count, islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from newscrawl.crawling.discovery.listing_entries import date_timestamp
+from newscrawl.crawling.discovery.paging import ListingPages, SitemapSeries
+from newscrawl.crawling.discovery.period import ANY_TIME, Period, archive_span
+from newscrawl.crawling.discovery.target import (
+    Budgets,
+    KnownSource,
+    RemainingArticles,
+    Role,
+    Target,
+    TargetQueue,
+)
+from newscrawl.crawling.urls import page_key, registered_domain, site_key
+from newscrawl.fields.kind.link_classifier import date_in_url, may_be_article
+from newscrawl.items import LISTED
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Mapping
+
+    from newscrawl.crawling.discovery.paging import Place
+    from newscrawl.crawling.discovery.site_list import Site
+    from newscrawl.crawling.frontier.leases import FinishedRequest
+
+
+NO_ANSWER = frozenset({"address", "connection", "dns", "proxy", "robots_unreachable", "timeout"})
+"""Reasons of failures without an answer of the site, as are errors of its server."""
+#: the protocol has no indexes of indexes, but some sites have
+MAX_SITEMAP_DEPTH = 5
+MIN_AFTER = 20
+"""Articles changed after the period that are requested in any case."""
+MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
+"""New articles per second that make a known sitemap be read with the feeds."""
+MAX_TARGETS = 20_000
+"""Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left out."""
+MAX_LISTS = 5
+"""Lists among the pages of a directory without articles, after which no others are requested."""
+MIN_REDIRECTS = 2
+"""Redirects to another host or scheme after which its addresses are requested there at once."""
+MAX_IN_PIPELINES = 6
+"""Pages in the item pipelines from which no others are requested, since they are in memory."""
+USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
+"""Sitemaps of sites that name none, in the order of trial: the first that can be read is used."""
+USUAL_FEEDS = (
+    "/feed/", "/rss.xml", "/rss", "/feed.xml", "/atom.xml", "/index.xml", "/spip.php?page=backend",
+)  # fmt: skip
+"""Feeds of sites that link to none and where nothing lists an article, in the order of trial."""
+
+
+# Front page, of a language or edition too.
+_HOME_PATH = re.compile(
+    r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?(?:(?:index|home|default|start)(?:\.\w+)?/?)?",
+    re.IGNORECASE,
+)
+# Parameter of a page below the front page.
+_IDENTIFIER = re.compile(r"(?:^|&)(?!utm_)[^=&]*=(?!40[0-9](?:&|$))\d")
+
+
+class SitePlan:
+    """The fetch targets of one site.
+
+    Their order:
+
+    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list; if
+       these redirect to another domain, its URLs are accepted, too;
+    2. feeds and sitemaps of the site list, and feeds that pages link to;
+    3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
+    4. articles, newest first;
+    5. discovered section pages, one at a time, if there are too few articles;
+    6. revisits, newest first.
+
+    Steps 3 to 6 wait until no source is in flight, so that the newest articles are fetched first.
+    A plan waits for its own requests and pages only.
+    Each URL is returned once, except a section page that a feed then lists as an article.
+
+    *known*: sources of previous crawls by role and page key; those that are not due are skipped.
+
+    *period*: when wanted articles were published. A page that was changed later may be of the
+    period, too: of these, only a tenth as many as of the period are requested.
+
+    A page of the site list that failed last is requested in every crawl. If one answers again, all
+    sources that failed are due. If no request gets an answer, only the site list is requested.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        budgets: Budgets,
+        known: Mapping[tuple[Role, str], KnownSource] = MappingProxyType({}),
+        period: Period = ANY_TIME,
+        remaining: RemainingArticles | None = None,
+        *,
+        parameters: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
+        self.site = site
+        self.budgets = budgets
+        #: of all sites
+        self.remaining = remaining or RemainingArticles()
+        #: registered domains of the site
+        self.domains = {registered_domain(site.key)}
+        #: requests in flight by ticket, the number of the request
+        self.in_flight: dict[int, Target] = {}
+        self._sources_in_flight = self._new_in_flight = 0
+        #: tickets of pages that have not left the item pipelines
+        self.in_pipelines: set[int] = set()
+        #: tracking parameters that were compared, True for those that tell pages apart
+        self.parameters = dict(parameters)
+        #: new article pages passed to the pipelines (without revisits)
+        self.accepted = 0
+        #: number of known sources that are not due, by role
+        self.not_due: Counter[Role] = Counter()
+        #: reason why the last source of the site list failed
+        self.failure: str | None = None
+        #: a source other than robots.txt was read, or an article
+        self.is_read = False
+        self._answered = False
+        #: known sources that failed last and are not due
+        self._failing: list[Target] = []
+        #: sources that no previous crawl has found, to be stored
+        self.new_sources: list[Target] = []
+        #: final schemes and hosts by those of the targets
+        self._origins: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
+        self._tickets = count(1)
+        self._requests = 0
+        self._requests_by_role: Counter[Role] = Counter()
+        self._max_targets = max(MAX_TARGETS, 10 * budgets.articles)
+        self._seen: set[tuple[bool, str]] = set()
+        self._article_keys: set[str] = set()
+        self._outside: set[str] = set()
+        self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
+        self._final_keys: set[str] = set()
+        self._listed: deque[Target] = deque()  # and discovered feeds
+        self.period = period
+        self._sitemaps, self._sections = TargetQueue(period), TargetQueue(period)
+        self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
+        #: requests of articles within the period, and of those that were changed after it
+        self._within = self._after = 0
+        #: lists by directory, fewer than none if it has articles
+        self._lists: defaultdict[str, float] = defaultdict(float)
+        #: pages and sources that are not requested, by reason: ``over_limit`` (of their number),
+        #: ``changed_later`` (after the period), ``likely_list``, ``sitemap_depth``
+        self.left_out: Counter[str] = Counter()
+        #: undated listings in order of time, less those that were not, by role
+        self.order_scores: Counter[Role] = Counter()
+        #: candidates without a date, if a period was asked for
+        self.undated = 0
+        #: sitemaps by their names without numbers, if a period with an end was asked for
+        self._series: defaultdict[str, SitemapSeries] = defaultdict(SitemapSeries)
+        #: listings (None: with cursors) and page numbers by page key, the first pages excepted
+        self._pages: dict[str, tuple[ListingPages | None, int]] = {}
+        #: listed articles
+        self.listed_count = 0
+        #: pages that may be further pages of stories, with the keys of these
+        self._parts: list[tuple[str, Target]] = []
+        self._revisited = 0
+        self._known = known
+        self._known_pages: set[str] = set()
+        self._known_count = 0
+        self._usual_feeds = deque(USUAL_FEEDS)
+        self._add_listed("robots", urljoin(site.url, "/robots.txt"))
+        for url in (site.url, *site.sections):
+            self._add_listed("section", url)
+        for url in site.feeds:
+            self._add_listed("feed", url)
+        for url in site.sitemaps:
+            self._add_listed("sitemap", url)
+        # Archive pages at the usual addresses; they are not stored as sources.
+        for month, end in period.months():
+            archive = Target("section", urljoin(site.url, f"/{month}/"), 1, end)
+            if self._mark_seen("section", archive.key):
+                self._queue(archive)
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Tracking parameters that tell pages of the site apart."""
+        return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
+
+    @property
+    def is_idle(self) -> bool:
+        """True if nothing is in flight or in the pipelines."""
+        return not (self.in_flight or self.in_pipelines)
+
+    @property
+    def candidate_count(self) -> int:
+        """Number of articles that have not been fetched."""
+        return len(self._articles) + len(self._revisits)
+
+    @property
+    def skip_reason(self) -> str:
+        """Reason for skipping the candidates: ``unreachable``, ``over_limit``, ``over_budget``."""
+        if self._is_unreachable:
+            return "unreachable"
+        is_full = self.accepted >= self.budgets.articles or self.remaining.number <= 0
+        return "over_limit" if is_full else "over_budget"
+
+    def add_domain(self, url: str) -> None:
+        """Accept the domain of *url*, the final URL of a listed page."""
+        domain = registered_domain(site_key(url))
+        if domain not in self.domains:
+            self.domains.add(domain)
+            self._add_listed("robots", urljoin(url, "/robots.txt"))
+
+    def record_origin(self, target: Target, url: str) -> None:
+        """Record the final *url* of *target*, by scheme and host if only these have changed."""
+        before, after = urlsplit(target.url), urlsplit(url)
+        if before[2:4] == after[2:4] and self.is_own_url(url):
+            self._origins[before[:2]][after[:2]] += 1
+
+    def current_url(self, target: Target) -> str:
+        """Return the URL of *target* at the scheme and host to which its site redirects pages."""
+        before = urlsplit(target.url)[:2]
+        origins = self._origins[before]
+        if target.role == "robots" or len(origins) != 1 or sum(origins.values()) < MIN_REDIRECTS:
+            return target.url
+        return target.url.replace("://".join(before), "://".join(next(iter(origins))), 1)
+
+    def is_own_url(self, url: str) -> bool:
+        """Return True if *url* belongs to this site."""
+        return registered_domain(site_key(url)) in self.domains
+
+    def record_read(self, target: Target) -> None:
+        """Record that *target* was read, or has not changed."""
+        self._answered = True
+        self.is_read |= target.role != "robots"
+        if target.role != "article" and target.history.get("failures"):
+            failing, self._failing = self._failing, []
+            for source in failing:
+                self.not_due[source.role] -= 1
+                self._queue(source)
+
+    def record_kind(self, target: Target, *, is_list: bool) -> None:
+        """Record that the page of *target*, a candidate, is a list or an article."""
+        self._lists[_directory(target)] += 1 if is_list else float("-inf")
+
+    def _is_likely_list(self, target: Target) -> bool:
+        """Return whether *target* has no address of an article, in a directory of lists."""
+        is_among_lists = self._lists.get(_directory(target), 0) >= MAX_LISTS
+        return is_among_lists and not target.certain and not may_be_article(target.url)
+
+    def record_failure(self, target: Target, reason: str) -> None:
+        """Record that *target* could not be fetched or read."""
+        if target.key in self._pages:
+            self.add_pages(target, None, "older")
+        silent = _is_silent(reason)
+        self._answered |= not silent
+        if target.role != "article" and (silent or target.is_start):
+            self.failure = reason
+        is_missing = target.role == "sitemap" and reason.startswith(("http_4", "unreadable"))
+        if (is_missing and not target.depth) or (target.role == "robots" and not silent):
+            self.add_default_sitemap(target.url)
+
+    @property
+    def _is_unreachable(self) -> bool:
+        return self.failure is not None and _is_silent(self.failure) and not self._answered
+
+    def _add_listed(self, role: Role, url: str) -> None:
+        self._add_source(Target(role, url, from_site_list=True))
+
+    def _add_source(self, target: Target) -> None:
+        """Add *target*, unless it was seen before or is not due."""
+        if not self._mark_seen(target.role, target.key):
+            return
+        known = self._known.get((target.role, target.key))
+        if known is None:
+            self.new_sources.append(target)
+            self._queue(target)
+            return
+        target = replace(target, history=known.history)
+        failed = bool(known.history.get("failures"))
+        if known.is_due(target.timestamp) or (failed and target.is_start):
+            self._queue(target)
+            return
+        self.not_due[target.role] += 1
+        self.count_known(known.history)
+        if failed:
+            self._failing.append(target)
+
+    def _queue(self, target: Target) -> None:
+        rate = target.history.get("rate", 0) if self.period.until is None else 0
+        if rate and (
+            target.role == "feed" or (target.role == "sitemap" and rate >= MIN_SITEMAP_RATE)
+        ):
+            # Read before pages, whose links have no dates; sitemaps, which have changes, first.
+            sitemaps = sum(other.role == "sitemap" for other in self._listed)
+            self._listed.insert(0 if target.role == "sitemap" else sitemaps, target)
+        elif target.role == "sitemap" and not target.from_site_list:
+            self._sitemaps.push(target)
+            if self.period.until is not None:
+                self._series[_series_name(target)].add(target)
+        elif target.role == "section" and not target.from_site_list:
+            self._sections.push(target)
+        else:
+            self._listed.append(target)
+
+    def count_known(self, history: Mapping[str, Any]) -> None:
+        """Count the articles of a source that is not read again, by its *history*."""
+        self._known_count += history.get("listed", 0)
+
+    def _mark_seen(self, role: Role, key: str) -> bool:
+        """Return True the first time, within the limit; a feed may have the URL of a page."""
+        mark = (role in ("section", "article"), key)
+        if mark in self._seen:
+            return False
+        if len(self._seen) >= self._max_targets:
+            self.left_out["over_limit"] += 1
+            return False
+        self._seen.add(mark)
+        return True
+
+    def add_feed(self, url: str, key: str = "") -> None:
+        """Add a feed that a page links to, in place of the usual ones."""
+        self._usual_feeds.clear()
+        self._add_source(Target("feed", url, key=key))
+
+    def add_next_feed(self, url: str) -> None:
+        """Add the next page of a feed, if there are too few candidates; it is not stored."""
+        feed = Target("feed", url)
+        if len(self._articles) < self._missing and self._mark_seen("feed", feed.key):
+            self._queue(feed)
+
+    def add_sitemap(
+        self, url: str, *, depth: int = 0, timestamp: float | None = None, key: str = ""
+    ) -> None:
+        """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
+        if depth > MAX_SITEMAP_DEPTH:
+            self.left_out["sitemap_depth"] += 1
+            return
+        if timestamp is None:
+            timestamp = date_timestamp(date_in_url(url))
+        self._add_source(Target("sitemap", url, depth, timestamp, key=key))
+
+    def add_source(
+        self, role: Role, url: str, *, depth: int, timestamp: float | None, key: str = ""
+    ) -> None:
+        """Add a source that an index lists, or that a previous crawl found."""
+        if role == "robots":
+            self.add_domain(url)
+        elif role == "feed":
+            self.add_feed(url, key)
+        elif role == "sitemap":
+            self.add_sitemap(url, depth=depth, timestamp=timestamp, key=key)
+        elif role == "section":
+            self.add_section({"url": url, "key": key}, depth)
+
+    def add_default_sitemap(self, failed: str) -> None:
+        """Add the next one of the usual sitemaps after *failed*, which could not be read.
+
+        *failed* is a robots.txt, also one that names no sitemaps, a sitemap that it names, or one of
+        the usual ones. Nothing is added if the site list has sitemaps, or others wait.
+        """
+        names = ("/robots.txt", *USUAL_SITEMAPS)
+        path = urlsplit(failed).path
+        place = names.index(path) if path in names else 0
+        if place < len(USUAL_SITEMAPS) and not self.site.sitemaps and not self._sitemaps:
+            base = failed if path in names else self.site.url
+            self.add_sitemap(urljoin(base, names[place + 1]))
+
+    def add_html_listing(self, url: str, depth: int) -> None:
+        """Add the page at *url*, named as a sitemap or a feed; errors have the usual names."""
+        if urlsplit(url).path not in USUAL_SITEMAPS:
+            self.add_section({"url": url, "key": page_key(url)}, depth)
+
+    def add_section(self, entry: dict[str, Any], depth: int) -> None:
+        """Add a section page that a page links to, or an archive page of the period."""
+        timestamp = entry.get("timestamp") if self.period.until is not None else None
+        if timestamp is not None or archive_span(entry["url"]):
+            depth = min(depth, self.budgets.depth)
+        if depth > self.budgets.depth:
+            return
+        self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
+
+    def is_searched(self, listing: Target, *, goes_on: bool) -> bool:
+        """Return whether the undated entries of a page are searched for those of the period.
+
+        *goes_on*: it has further pages; without, a front page is in no order of time. A period
+        without an end has the first entries of a listing.
+        """
+        if self.period.until is None:
+            return self.period.since is not None and listing.key in self._pages
+        return goes_on or not listing.from_site_list
+
+    def add_pages(self, target: Target, following: str | None, place: Place) -> None:
+        """Add the page of the listing *target* to read next.
+
+        *following*: URL of its next page; *place*: when its articles were published.
+        """
+        pages, number = self._pages.get(target.key, (None, 1))
+        if pages is None and following and self.is_own_url(following):
+            pages = ListingPages.of(following)
+            if pages is None and place != "older":
+                self._add_page(target, following, place, None, number + 1)
+        if pages is None:
+            return
+        pages.record(number, place)
+        following_number = pages.next_number()
+        if following_number is not None:
+            url = pages.url(following_number)
+            self._add_page(target, url, place, pages, following_number)
+
+    def _add_page(
+        self, target: Target, url: str, place: Place, pages: ListingPages | None, number: int
+    ) -> None:
+        timestamp = target.timestamp or (None if place == "undated" else self.period.until)
+        page = Target("section", url, target.depth, timestamp)
+        if self._mark_seen("section", page.key):
+            self._pages[page.key] = pages, number
+            self._queue(page)
+
+    def exclude(self, keys: Iterable[str]) -> None:
+        """Request no page with one of *keys*, which a listing dates outside of the period."""
+        if self.period != ANY_TIME:
+            self._outside.update(islice(keys, self._max_targets - len(self._outside)))
+
+    def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
+        """Add an article with its ``history``, if any; return False if it was known.
+
+        So it is for what may be a further page of another entry, until :meth:`release_parts`.
+        """
+        history = entry.get("history", {})
+        if entry["timestamp"] is None and entry["key"] in self._outside:
+            return False
+        if not self._is_new_article(entry["key"], confirmed=certain or "hash" in history):
+            return False
+        hints = dict(entry["hints"])
+        if self.site.language:
+            hints.setdefault("language", self.site.language)
+        if certain:
+            hints[LISTED] = "yes"
+        target = Target(
+            "article",
+            entry["url"],
+            depth,
+            entry["timestamp"],
+            certain=certain,
+            hints=hints,
+            history=history,
+            key=entry["key"],
+            kept=self.kept,
+        )
+        if "story" in entry and not target.is_revisit:
+            self._parts.append((entry["story"], target))
+            return False
+        self._push(target)
+        return True
+
+    def _push(self, target: Target) -> None:
+        (self._revisits if target.is_revisit else self._articles).push(target)
+        self.undated += target.timestamp is None and self.period.until is not None
+
+    def release_parts(self, joined: Container[str]) -> tuple[int, list[tuple[str, str]]]:
+        """Add the pages that may be further pages of stories, now that these have been read.
+
+        Not if the key of the page or of its story is in *joined*. Return the number of pages added,
+        and the keys of the others, each after that of its story.
+        """
+        parts, self._parts = self._parts, []
+        inside = [(s, target.key) for s, target in parts if s in joined or target.key in joined]
+        for target in (t for s, t in parts if s not in joined and t.key not in joined):
+            self._push(target)
+        return len(parts) - len(inside), inside
+
+    def mark_article(self, key: str) -> bool:
+        """Mark a section page as an article; return False if it is marked already."""
+        new = key not in self._article_keys
+        self._article_keys.add(key)
+        return new
+
+    def _is_new_article(self, key: str, *, confirmed: bool) -> bool:
+        """Return True the first time that a page is added as an article.
+
+        A page that was added as a section must be *confirmed* by a source that lists only articles.
+        """
+        if key in self._article_keys or key in self._listed_pages:
+            return False
+        if not self._mark_seen("article", key):
+            if not confirmed or (True, key) not in self._seen:
+                return False
+            self._final_keys.discard(key)
+        self._article_keys.add(key)
+        self.listed_count += 1
+        return True
+
+    def add_known_pages(self, keys: Iterable[str]) -> int:
+        """Count the listed pages that former crawls have read; return their number."""
+        known = (
+            key for key in keys if key not in self._known_pages and (True, key) not in self._seen
+        )
+        new = set(islice(known, self._max_targets - len(self._known_pages)))
+        self._known_pages |= new
+        self._known_count += len(new)
+        self.listed_count += len(new)
+        return len(new)
+
+    def resume(self, finished: Iterable[FinishedRequest]) -> None:
+        """Restore the budgets after an interruption, from the *finished* requests of the crawl.
+
+        Their articles are not fetched again. Pending sources and pages come from the crawl's state.
+        """
+        site = self.site
+        listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
+        for role, url, final_url, outcome in finished:
+            self._requests += 1
+            key = page_key(url, self.kept)
+            if role == "article":
+                self._seen.add((True, key))
+                self._article_keys.add(key)
+                self._final_keys.add(page_key(final_url, self.kept))
+                self.accepted += outcome.startswith(("article", "dropped"))
+                self.remaining.number -= outcome == "article"
+            elif key not in listed:
+                self._requests_by_role[role] += 1
+            elif role == "section":
+                self.add_domain(final_url)
+
+    def home_reason(self, target: Target, url: str) -> str | None:
+        """Return ``redirected_home`` if *target*, an article, led to the front page or to a section.
+
+        *url* is its final URL: the front page, or a known section page above the address.
+        """
+        key, parts = target.key_of(url), urlsplit(url)
+        if target.role != "article" or key == target.key:
+            return None
+        is_home = bool(_HOME_PATH.fullmatch(parts.path)) and not _IDENTIFIER.search(parts.query)
+        above = f"{parts.path.rstrip('/')}/"
+        is_section = (True, key) in self._seen and key not in self._article_keys
+        is_above = is_section and urlsplit(target.url).path.startswith(above)
+        return "redirected_home" if is_home or key in self._listed_pages or is_above else None
+
+    def add_final_url(self, target: Target, url: str) -> bool:
+        """Record the final *url* of *target*; return False if another target had the same."""
+        key = target.key_of(url)
+        new = key not in self._final_keys
+        self._final_keys.add(key)
+        return new
+
+    def close(self, ticket: int, *, accepted: bool = False) -> Target | None:
+        """Remove a request that is done and return its target; None if it was removed before.
+
+        *accepted*: its page was passed to the pipelines.
+        """
+        target = self.in_flight.pop(ticket, None)
+        if target is not None:
+            self._count_in_flight(target, -1)
+            self.remaining.number += (target.role == "article") - accepted
+        return target
+
+    def _count_in_flight(self, target: Target, change: int) -> None:
+        self._sources_in_flight += change * (target.role != "article")
+        self._new_in_flight += change * (not target.is_revisit)
+
+    def next_targets(self, sent: int = 0) -> Iterator[tuple[int, Target]]:
+        """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done.
+
+        *sent*: number of requests so far, with retries, redirects, robots.txt and style sheets.
+        """
+        sent += len(self.in_flight)
+        while (target := self._next_target(sent)) is not None:
+            sent += 1
+            self._requests += 1
+            is_archive = target.role == "section" and target.timestamp is not None
+            if not target.from_site_list and not is_archive:
+                self._requests_by_role[target.role] += 1
+            ticket = next(self._tickets)
+            self.in_flight[ticket] = target
+            self._count_in_flight(target, 1)
+            self.remaining.number -= target.role == "article"
+            yield ticket, target
+
+    def _next_target(self, sent: int) -> Target | None:
+        if max(self._requests, sent) >= self.budgets.requests:
+            return None
+        while self._listed and not self._waits(self._listed[0]):
+            target = self._listed.popleft()
+            if target.from_site_list or self._within_budget(target.role):
+                return target
+        if self._sources_in_flight or self._is_unreachable:
+            return None
+        if not self._needs_sitemap():
+            return self._next_page() or self._usual_feed()
+        target = self._sitemaps.pop()
+        if self._may_be_elsewhere(target):
+            target = self._series[_series_name(target)].next_target() or target
+        self.record_place(target, "undated")
+        return target
+
+    def _waits(self, target: Target) -> bool:
+        """Return True while *target* waits for a source in flight.
+
+        A listed feed may use the domain of listed pages. Known sources are read one by one: the
+        first that lists an article has the credit.
+        """
+        if target.history.get("rate") and any(
+            other.history.get("rate") for other in self.in_flight.values()
+        ):
+            return True
+        is_listing = target.from_site_list and target.role in ("feed", "sitemap")
+        return is_listing and any(
+            other.from_site_list and other.role == "section" for other in self.in_flight.values()
+        )
+
+    def _next_page(self) -> Target | None:
+        if (
+            len(self.in_flight) >= self.budgets.max_in_flight
+            or len(self.in_pipelines) >= MAX_IN_PIPELINES
+        ):
+            return None
+        if self._missing > 0:
+            while self._articles and not self._section_precedes:
+                target = self._articles.pop()
+                if self._is_likely_list(target):
+                    self.left_out["likely_list"] += 1
+                    continue
+                is_after = self.period.is_after(target.timestamp)
+                if not is_after or self._after < max(MIN_AFTER, self._within // 10):
+                    self._after += is_after
+                    self._within += not is_after
+                    return target
+                self.left_out["changed_later"] += 1
+            # Known articles count: a section is read if listings are short, not if news are few.
+            while (
+                self._sections
+                and self._within_budget("section")
+                and self._missing > self._known_count
+            ):
+                section = self._sections.pop()
+                if section.key not in self._article_keys:
+                    return section
+        if self._revisits and self._revisited < self.budgets.articles and self.remaining.number > 0:
+            self._revisited += 1
+            return self._revisits.pop()
+        return None
+
+    def _usual_feed(self) -> Target | None:
+        found = self.in_flight or self._article_keys or self._known_count
+        while self._answered and self._usual_feeds and not found:
+            url = urljoin(self.site.url, self._usual_feeds.popleft())
+            self._add_source(Target("feed", url))
+            if self._listed:
+                return self._listed.popleft()
+        return None
+
+    @property
+    def _missing(self) -> int:
+        """Number of articles below the limit, without those in flight."""
+        of_site = self.budgets.articles - self.accepted - self._new_in_flight
+        return int(min(of_site, self.remaining.number))
+
+    def _within_budget(self, role: Role) -> bool:
+        return self._requests_by_role[role] < self.budgets.requests_for(role)
+
+    @property
+    def _section_precedes(self) -> bool:
+        """True if an archive page of the period may list articles before the candidates."""
+        if self.period.until is None or not self._sections or not self._within_budget("section"):
+            return False
+        first, section = self._articles.peek().timestamp, self._sections.peek().timestamp
+        return first is None and section is not None and not self.period.is_after(section)
+
+    def record_place(self, sitemap: Target, place: Place) -> None:
+        """Record when the articles of *sitemap* were published."""
+        self._series[_series_name(sitemap)].record(sitemap, place)
+
+    def _may_be_elsewhere(self, sitemap: Target) -> bool:
+        """Return whether the time of *sitemap*, if it has one, says little of its articles."""
+        is_late = sitemap.timestamp is None or self.period.is_after(sitemap.timestamp)
+        return self.period.until is not None and is_late
+
+    def _is_covered(self, sitemap: Target) -> bool:
+        series = self._series[_series_name(sitemap)]
+        is_known = self._may_be_elsewhere(sitemap) and series.next_target() is None
+        return sitemap.key in series.places or is_known
+
+    def _needs_sitemap(self) -> bool:
+        """Return True if the next sitemap may list articles that precede the candidates."""
+        missing = self._missing
+        while self._sitemaps and self._is_covered(self._sitemaps.peek()):
+            self._sitemaps.pop()
+        if not self._sitemaps or not self._within_budget("sitemap") or missing <= 0:
+            return False
+        target = self._sitemaps.peek()
+        if len(self._articles) < missing:
+            return True
+        rank = self.period.rank(target.timestamp)
+        needed = self._articles.rank_at(missing)
+        return needed == float("inf") or rank < needed
+
+
+def _is_silent(reason: str) -> bool:
+    return reason in NO_ANSWER or reason.startswith("http_5")
+
+
+def _directory(target: Target) -> str:
+    return urlsplit(target.url).path.rstrip("/").rpartition("/")[0]
+
+
+def _series_name(sitemap: Target) -> str:
+    return re.sub(r"\d+", "#", sitemap.url)

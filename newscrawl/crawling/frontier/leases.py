@@ -1,0 +1,454 @@
+"""Leases: the state of requests in progress, each ended in one transaction with its results."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import re
+from collections import Counter, defaultdict, deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.utils.serialize import ScrapyJSONEncoder
+
+from newscrawl import clock
+from newscrawl.component import Component
+from newscrawl.crawling.crawl_store import CrawlStore, state_tables
+from newscrawl.crawling.urls import site_key_or
+from newscrawl.defaults import setting
+from newscrawl.sqlite import checksum
+from newscrawl.workers.child import is_stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+LEASE: Final = "newscrawl_lease"
+"""Meta key of a request in progress: the number of its lease."""
+PARENT: Final = "newscrawl_parent"
+"""Meta key of a new request until it is scheduled: the number of its parent's lease."""
+
+OUTCOME: Final = "newscrawl_outcome"
+"""Meta key with which a spider overrides the outcome of a request."""
+PLANNED: Final = "newscrawl_planned"
+"""Meta key of a request that its spider makes again when the crawl is resumed."""
+NO_KEY: Final = 0
+"""The key of a planned request."""
+
+state_tables("""
+CREATE TABLE IF NOT EXISTS request (
+    id INTEGER PRIMARY KEY,
+    key INTEGER NOT NULL,
+    slot TEXT NOT NULL,
+    rank INTEGER NOT NULL,
+    request TEXT,
+    checksum INTEGER
+);
+CREATE TABLE IF NOT EXISTS outcome (
+    request INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    final_url TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    site TEXT NOT NULL,
+    role TEXT NOT NULL,
+    at TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS outbox (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    folder TEXT NOT NULL,
+    key BLOB NOT NULL,
+    item TEXT,
+    checksum INTEGER NOT NULL,
+    error TEXT,
+    UNIQUE (folder, key)
+);
+""")
+"""A request is pending until *request* is NULL; the row then marks its *key* as seen. ``outbox``:
+items in the order of *id*, for the segments in a folder. A delivered item has NULL as *item* and keeps its *key* until the crawl
+finishes, so that a request repeated after a crash does not add it again; one with an *error* cannot
+be delivered, and is not tried again."""
+
+INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
+DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
+_INSERT_ITEM: Final = (
+    "INSERT OR IGNORE INTO outbox (folder, key, item, checksum) VALUES (?, ?, ?, ?)"
+)
+_FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
+_INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
+#: fields that differ between two fetches of a page
+_VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
+_encode = ScrapyJSONEncoder(ensure_ascii=False).encode
+
+#: a row of the table ``request``
+RequestRow = tuple[int, int, str, int, str | None, int | None]
+
+
+class FinishedRequest(NamedTuple):
+    """A finished request and its outcome."""
+
+    #: purpose of the request (meta ``newscrawl_role``)
+    role: Any
+    url: str
+    final_url: str
+    outcome: str
+
+
+class StalledRequest(NamedTuple):
+    """A request that blocked the event loop of an earlier run."""
+
+    #: ID and key of its lease
+    id: int
+    key: int
+    url: str
+    site: str
+    role: str
+    #: function and line
+    place: str
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A request returned by the scheduler, until all its results are processed."""
+
+    id: int
+    #: key of the request, the same after a crash
+    key: int
+    url: str
+    #: download slot of the request in flight
+    slot: str
+    #: False for a request that is only in memory
+    durable: bool = True
+    #: lease that must not end before this one
+    parent: Lease | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    final_url: str = ""
+    #: no response or failure yet
+    in_flight: bool = True
+    #: spider middlewares process the response, or the output of its callback
+    in_spider: bool = False
+    #: its callback or errback has not finished
+    running: bool = False
+    #: number of items in the pipelines
+    items: int = 0
+    #: number of requests on their way to the scheduler
+    requests: int = 0
+    #: number of in-memory requests that must end before this lease
+    children: int = 0
+    #: a redirect or retry of the request was announced, but has not reached the scheduler
+    replacement_announced: bool = False
+    #: queued to be ended
+    ending: bool = False
+    scraped: bool = False
+    dropped: str | None = None
+    failed: str | None = None
+    unchanged: bool = False
+    #: the crawl was stopped before all results: the request stays pending
+    stopped: bool = False
+    #: keys of the URLs that it was redirected to
+    redirects: set[int] = field(default_factory=set)
+    #: number of unfiltered child requests by fingerprint
+    fingerprint_counts: Counter[bytes] = field(default_factory=Counter)
+    #: keys of child requests that are not in the file yet
+    unwritten_keys: list[int] = field(default_factory=list)
+    #: statements to write at the end
+    writes: list[tuple[str, list[tuple[Any, ...]]]] = field(default_factory=list)
+
+    @property
+    def outcome(self) -> str:
+        """``article``, ``dropped/<reason>``, ``failed/<reason>``, ``unchanged`` or ``read``."""
+        if override := self.meta.get(OUTCOME):
+            return str(override)
+        if self.scraped:
+            return "article"
+        if self.dropped or self.failed:
+            return self.dropped or f"failed/{self.failed}"
+        return "unchanged" if self.unchanged else "read"
+
+    @property
+    def is_finished(self) -> bool:
+        """True if no more results can follow."""
+        return not (
+            self.stopped
+            or self.in_flight
+            or self.running
+            or self.items
+            or self.requests
+            or self.children
+        )
+
+
+class LeaseObserver:
+    """Receives the events of leases."""
+
+    def lease_entered(self, lease: Lease) -> None:
+        """Handle that the event loop begins to process a response, or continues its callback."""
+
+    def request_released(self, slot: str) -> None:
+        """Handle that a request of the download *slot* is no longer in flight."""
+
+
+class LeaseBook(Component):
+    """The leases of a crawl.
+
+    A lease ends when its callback has finished and all its items have left the pipelines. One
+    transaction then writes the items, the child requests, the outcome and the end of the request.
+    A child that ends before its parent is written with its own end.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.store = CrawlStore.for_crawler(crawler)
+        self._leases: dict[int, Lease] = {}
+        self._finished: deque[Lease] = deque()
+        #: child requests that are not in the file yet, by key
+        self._unwritten: dict[int, RequestRow] = {}
+        self._stats = crawler.stats
+        #: the scheduler, which clears the tables when a new crawl starts, and its watchdog
+        self._observers: list[LeaseObserver] = []
+        #: folder of the segments; without, there is no outbox
+        self._segments = str(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
+        #: request that blocked the event loop of the run that this one resumes
+        self.stalled: StalledRequest | None = None
+        crawler.signals.connect(self._item_scraped, signals.item_scraped)
+        crawler.signals.connect(self._item_dropped, signals.item_dropped)
+        crawler.signals.connect(self._item_error, signals.item_error)
+
+    def __len__(self) -> int:
+        return len(self._leases)
+
+    def observe(self, observer: LeaseObserver) -> None:
+        """Report the events of leases to *observer*."""
+        self._observers.append(observer)
+
+    def add(self, lease: Lease) -> None:
+        """Add a lease."""
+        self._leases[lease.id] = lease
+
+    def find(self, request: Request | None) -> Lease | None:
+        """Return the lease of *request*."""
+        return None if request is None else self._leases.get(request.meta.get(LEASE, 0))
+
+    def get(self, lease_id: int | None) -> Lease | None:
+        """Return the lease with the ID *lease_id*."""
+        return None if lease_id is None else self._leases.get(lease_id)
+
+    def add_request(self, row: RequestRow, parent: Lease | None) -> None:
+        """Write a new request at the end of *parent*, or now if there is no parent."""
+        if parent is None:
+            self.store.write(INSERT, [row])
+        else:
+            self._unwritten[row[1]] = row
+            parent.unwritten_keys.append(row[1])
+
+    def add_duplicate(self, key: int, lease: Lease | None) -> None:
+        """Record that *lease* yielded a known request: it must be written when *lease* ends."""
+        if lease is not None and key in self._unwritten:
+            lease.unwritten_keys.append(key)
+
+    def is_unwritten(self, key: int) -> bool:
+        """Return True if the request is not in the file yet."""
+        return key in self._unwritten
+
+    def enter(self, lease: Lease) -> None:
+        """Record that the event loop begins to process *lease*."""
+        for observer in self._observers:
+            observer.lease_entered(lease)
+
+    def enter_soon(self, lease: Lease) -> None:
+        """Record that the event loop begins to process *lease* when it calls the callback."""
+        loop = asyncio.get_running_loop()
+        # Scrapy lets the loop turn twice between the spider middlewares and the callback.
+        loop.call_soon(loop.call_soon, self.enter, lease)
+
+    def response_received(self, lease: Lease, request: Request) -> None:
+        """Record a response or failure of *request*, the last one made under *lease*."""
+        self.enter(lease)
+        if lease.in_flight:
+            lease.meta = request.meta
+            self._release(lease)
+
+    def _release(self, lease: Lease) -> None:
+        lease.in_flight = False
+        for observer in self._observers:
+            observer.request_released(lease.slot)
+
+    def callback_finished(self, lease: Lease) -> None:
+        """Record that the callback of *lease* yields nothing more."""
+        lease.running = False
+        self.check(lease)
+
+    def fail(self, lease: Lease, reason: str) -> None:
+        """Record that *lease* has failed without a response."""
+        lease.failed = lease.failed or reason
+        if lease.in_flight:
+            self._release(lease)
+        self.check(lease)
+
+    def fail_all(self) -> None:
+        """End all leases of an idle spider, whose results can no longer arrive."""
+        self.end_finished()
+        for lease in list(self._leases.values()):
+            logger.warning("Request lost (no response reached its callback): %s", lease.url)
+            self.fail(lease, "lost")
+            lease.items = lease.requests = 0
+            lease.running = False
+            self.check(lease)
+        self.end_finished()
+
+    def write_with_end(
+        self, request: Request | None, sql: str, rows: Iterable[tuple[Any, ...]]
+    ) -> None:
+        """Write *rows* in the transaction that ends *request*, or now if it has no lease."""
+        self.write_with_lease(self.find(request), sql, rows)
+
+    def write_with_lease(
+        self, lease: Lease | None, sql: str, rows: Iterable[tuple[Any, ...]]
+    ) -> None:
+        """Write *rows* in the transaction that ends *lease*, or now if there is none."""
+        if lease is None:
+            self.store.write(sql, rows)
+        else:
+            lease.writes.append((sql, list(rows)))
+
+    async def finished_requests(self) -> dict[str, list[FinishedRequest]]:
+        """Return the requests by site that the crawl finished before it was resumed."""
+        sites = defaultdict(list)
+        for site, *row in await self.store.read(_SELECT_OUTCOMES):
+            sites[site].append(FinishedRequest(*row))
+        return dict(sites)
+
+    async def set_aside(self, stalled: StalledRequest) -> bool:
+        """End a request of the interrupted run; return False if it had ended."""
+        if await self.store.read("SELECT 1 FROM outcome WHERE request = ?", (stalled.id,)):
+            return False
+        stored = await self.store.read("SELECT 1 FROM request WHERE id = ?", (stalled.id,))
+        meta = {"newscrawl_site": stalled.site, "newscrawl_role": stalled.role}
+        lease = Lease(stalled.id, stalled.key, stalled.url, "", durable=bool(stored), meta=meta)
+        lease.failed = "stalled"
+        self._end(lease)
+        self.stalled = stalled
+        return True
+
+    def check(self, lease: Lease) -> None:
+        """End *lease* if it is finished, after all other handlers of the current event."""
+        if lease.is_finished and not lease.ending:
+            lease.ending = True
+            self._finished.append(lease)
+            if len(self._finished) == 1:
+                asyncio.get_running_loop().call_soon(self.end_finished)
+
+    def end_finished(self) -> None:
+        """End all finished leases."""
+        while self._finished:
+            lease = self._finished.popleft()
+            lease.ending = False
+            if lease.is_finished and lease.id in self._leases:
+                del self._leases[lease.id]
+                self._end(lease)
+
+    def _end(self, lease: Lease) -> None:
+        for sql, rows in lease.writes:
+            self.store.write(sql, rows)
+        children = [self._unwritten.pop(key, None) for key in lease.unwritten_keys]
+        if new := [row for row in children if row]:
+            self.store.write(INSERT, new)
+        unwritten = self._unwritten.pop(lease.key, None)
+        if lease.durable and not unwritten:
+            self.store.write(_FINISH, [(lease.id,)])
+        elif lease.key != NO_KEY:
+            self.store.write(INSERT, [(lease.id, lease.key, "", 0, None, None)])
+        self._record_outcome(lease)
+        if lease.parent:
+            lease.parent.children -= 1
+            self.check(lease.parent)
+
+    def _record_outcome(self, lease: Lease) -> None:
+        outcome = lease.outcome
+        self._stats.inc_value(f"newscrawl/outcome_count/{outcome}")
+        site = lease.meta.get("newscrawl_site") or site_key_or(lease.url, "")
+        role = lease.meta.get("newscrawl_role") or ""
+        at = clock.now().isoformat(timespec="seconds")
+        row = (lease.id, lease.url, lease.final_url or lease.url, outcome, site, role, at)
+        self.store.write(_INSERT_OUTCOME, [row])
+
+    def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
+        lease = self._lease_of(response)
+        if lease:
+            lease.scraped = True
+        if self._segments:
+            self._add_to_outbox(item, lease)
+        self._item_done(lease)
+
+    def _add_to_outbox(self, item: Any, lease: Lease | None) -> None:
+        try:
+            row = outbox_row(item)
+        except (TypeError, ValueError) as error:
+            self._stats.inc_value("newscrawl/frontier/unserializable_item_count")
+            message = "Could not serialize a %s as JSON, the item is lost: %s"
+            logger.error(message, type(item).__qualname__, error)  # noqa: TRY400
+            if lease:
+                lease.scraped, lease.failed = False, "unserializable"
+            return
+        self.write_with_lease(lease, _INSERT_ITEM, [(self._segments, *row)])
+
+    def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
+        if lease := self._lease_of(response):
+            lease.dropped = _drop_outcome(exception)
+            lease.stopped |= is_stopped(exception)
+            self._item_done(lease)
+
+    def _item_error(self, response: Response | Failure | None) -> None:
+        if lease := self._lease_of(response):
+            lease.failed = "pipeline"
+            self._item_done(lease)
+
+    def _item_done(self, lease: Lease | None) -> None:
+        if lease:
+            lease.items -= 1
+            self.check(lease)
+
+    def _lease_of(self, response: Response | Failure | None) -> Lease | None:
+        return self.find(getattr(response, "request", None))
+
+
+def _drop_outcome(error: BaseException) -> str:
+    """Return the outcome of a dropped item: the reason of *error*, or the name of its class."""
+    status = getattr(error, "status", None)
+    if isinstance(status, str) and status.startswith("failed/"):
+        return status
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(error).__name__).lower()
+    return f"dropped/{getattr(error, 'reason', None) or name}"
+
+
+def outbox_row(item: Any) -> tuple[bytes, str, int]:
+    """Return the key and JSON of *item*, and the checksum of the latter.
+
+    Raises ``TypeError`` or ``ValueError`` if it cannot be serialized as JSON.
+    """
+    fields = item.to_dict() if hasattr(item, "to_dict") else ItemAdapter(item).asdict()
+    text = _encode(fields).encode(errors="replace").decode()  # SQLite stores no lone surrogates
+    return item_key(fields), text, checksum(text)
+
+
+def item_key(fields: Mapping[str, Any]) -> bytes:
+    """Return a key that is the same for all items of a page with the same content.
+
+    It covers canonical URL (or URL) and body of an article, and all but the volatile fields of
+    other items.
+    """
+    if fields.get("url") and fields.get("body"):
+        text = f"{fields.get('canonical_url') or fields['url']}\n{fields['body']}"
+    else:
+        stable = {name: value for name, value in fields.items() if name not in _VOLATILE_FIELDS}
+        text = json.dumps(stable, sort_keys=True, default=_encode)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]

@@ -1,0 +1,413 @@
+"""Tables and SQL statements of the crawl history, and the base class of what reads them.
+
+``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
+that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
+and robots.txt of each site. Pages and sources have a row for each query
+(:mod:`newscrawl.crawling.history.queries`). ``parameter``: names of tracking parameters that were compared; *kept* if
+they tell pages of the site apart. Times are seconds since 1970 (UTC).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from newscrawl.component import Component
+from newscrawl.crawling.crawl_store import CrawlStore, state_tables
+from newscrawl.crawling.frontier.leases import LeaseBook
+from newscrawl.crawling.history.change_rates import HOUR
+from newscrawl.crawling.history.queries import Queries
+from newscrawl.crawling.history.revisit_policy import RevisitPolicy
+from newscrawl.defaults import setting
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newscrawl.crawling.discovery.target import Role
+
+    Table = Literal["page", "source"]
+
+_DAY: Final = 86_400
+
+# page.status: listed, article, no_article, known (same article as another page), failed (retried if
+# it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
+# page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
+# source.rate: new articles per second.
+state_tables("""
+CREATE TABLE IF NOT EXISTS page (
+    key TEXT NOT NULL,
+    query INTEGER NOT NULL,
+    site TEXT NOT NULL,
+    url TEXT NOT NULL,
+    depth INTEGER NOT NULL,
+    certain INTEGER NOT NULL,
+    hints TEXT NOT NULL,
+    status TEXT NOT NULL DEFAULT 'listed',
+    first_seen REAL NOT NULL,
+    last_seen REAL NOT NULL,
+    published REAL,
+    changed REAL,
+    signalled INTEGER NOT NULL DEFAULT 0,
+    vain INTEGER NOT NULL DEFAULT 0,
+    updates INTEGER NOT NULL DEFAULT 0,
+    fetched_at REAL,
+    etag TEXT,
+    last_modified TEXT,
+    body_hash BLOB,
+    output INTEGER,
+    length INTEGER,
+    next_due REAL,
+    failures INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (key, query)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS page_due ON page (site, query, next_due) WHERE next_due IS NOT NULL;
+CREATE INDEX IF NOT EXISTS page_last_seen ON page (last_seen);
+CREATE INDEX IF NOT EXISTS page_text ON page (site, body_hash) WHERE body_hash IS NOT NULL;
+CREATE TABLE IF NOT EXISTS alias (
+    key TEXT PRIMARY KEY, page TEXT NOT NULL, same_url INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS alias_page ON alias (page);
+CREATE TABLE IF NOT EXISTS source (
+    site TEXT NOT NULL,
+    query INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    key TEXT NOT NULL,
+    url TEXT NOT NULL,
+    depth INTEGER NOT NULL,
+    published REAL,
+    first_seen REAL NOT NULL,
+    fetched_at REAL,
+    etag TEXT,
+    last_modified TEXT,
+    listed INTEGER NOT NULL DEFAULT 0,
+    rate REAL,
+    next_due REAL NOT NULL,
+    failures INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (site, query, role, key)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS parameter (
+    site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
+) WITHOUT ROWID;
+""")
+
+
+def birth(published: float | None, first_seen: float) -> float:
+    """Return the time of publication; with a date that has no time, the end of the day at most."""
+    if published and not published % _DAY:
+        published += _DAY
+    return min(published or first_seen, first_seen)
+
+
+class PageRow(NamedTuple):
+    """A row of ``page``, found by one of its keys."""
+
+    #: the key of the query
+    query_key: str
+    #: 1 if this is the key of the page or redirects to it, 0 if it is its canonical URL
+    same_url: int
+    key: str
+    query: int
+    url: str
+    depth: int
+    certain: int
+    #: JSON
+    hints: str
+    first_seen: float
+    last_seen: float
+    published: float | None
+    changed: float | None
+    signalled: int
+    vain: int
+    updates: int
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
+    #: of the text emitted last; None if the page was not emitted
+    body_hash: bytes | None
+    #: number of the output that has it
+    output: int | None
+    #: characters of that text
+    length: int | None
+    next_due: float | None
+    failures: int
+
+    @property
+    def since(self) -> float:
+        """Time of publication, at most the time when it was first listed."""
+        return birth(self.published, self.first_seen)
+
+    @property
+    def history(self) -> dict[str, Any]:
+        """State for the next visit, as plain values."""
+        history = {
+            "since": self.since,
+            "fetched_at": self.fetched_at,
+            "etag": self.etag,
+            "last_modified": self.last_modified,
+            "hash": self.body_hash and self.body_hash.hex(),
+            "length": self.length,
+            "signalled": self.signalled or None,
+            "updates": self.updates or None,
+            "failures": self.failures,
+        }
+        return {name: value for name, value in history.items() if value is not None}
+
+
+class SourceRow(NamedTuple):
+    """A row of ``source``."""
+
+    role: Role
+    key: str
+    url: str
+    depth: int
+    published: float | None
+    first_seen: float
+    fetched_at: float | None
+    etag: str | None
+    last_modified: str | None
+    listed: int
+    rate: float | None
+    next_due: float
+    failures: int
+
+
+_PAGE_COLUMNS: Final = ", ".join(f"page.{name}" for name in PageRow._fields[2:])
+
+SELECT_PAGES: Final = f"""
+SELECT lookup.value, 1, {_PAGE_COLUMNS}
+FROM json_each(?1) AS lookup JOIN page ON page.key = lookup.value
+UNION ALL
+SELECT lookup.value, alias.same_url, {_PAGE_COLUMNS} FROM json_each(?1) AS lookup
+JOIN alias ON alias.key = lookup.value JOIN page ON page.key = alias.page
+"""  # noqa: S608  # constant names
+SELECT_BY_PATH: Final = f"""
+SELECT lookup.value, 1, {_PAGE_COLUMNS} FROM json_each(?) AS lookup JOIN page
+ON page.key = lookup.value OR (page.key > lookup.value || '?' AND page.key < lookup.value || '@')
+WHERE body_hash IS NOT NULL LIMIT 5000
+"""  # noqa: S608
+SELECT_DUE_PAGES: Final = f"""
+SELECT key, 1, {_PAGE_COLUMNS} FROM page
+WHERE site = ? AND query = ? AND next_due <= ? AND (body_hash IS NULL) = ?
+AND min(coalesce(published + iif(published % {_DAY}, 0, {_DAY}), first_seen), first_seen) >= ?
+ORDER BY published IS NULL, published DESC, first_seen LIMIT ?
+"""  # noqa: S608
+SELECT_COPIES: Final = """
+SELECT DISTINCT query, output FROM page
+WHERE site = (SELECT site FROM page WHERE key = ?1 LIMIT 1) AND body_hash = ?2 AND key != ?1
+"""
+MAX_KNOWN_SOURCES: Final = 5000
+"""Maximum number of sources of a site that a crawl knows, those used last."""
+SELECT_SOURCES: Final = f"""
+SELECT {", ".join(SourceRow._fields)} FROM (
+    SELECT * FROM source WHERE site = ? AND query = ?
+    ORDER BY coalesce(fetched_at, first_seen) DESC LIMIT {MAX_KNOWN_SOURCES}
+) ORDER BY published IS NULL, published DESC, first_seen
+"""  # noqa: S608
+
+INSERT_PAGE: Final = """
+INSERT INTO page
+(key, query, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_COPIED: Final = ("site", "status", *(n for n in PageRow._fields[2:] if n != "query"))
+COPY_PAGE: Final = f"""
+INSERT INTO page (query, {", ".join(_COPIED)})
+SELECT ?1, {", ".join(_COPIED)} FROM page WHERE query = ?2 AND key = ?3 ON CONFLICT DO NOTHING
+"""  # noqa: S608
+PAGE_SEEN: Final = "UPDATE page SET last_seen = ?, changed = ? WHERE query = ? AND key = ?"
+PAGE_CHANGE_SIGNALLED: Final = """
+UPDATE page SET last_seen = ?, changed = ?, signalled = 1, next_due = ?
+WHERE query = ? AND key = ?
+"""
+PAGE_FETCHED: Final = """
+UPDATE page SET status = 'no_article', fetched_at = ?, next_due = ?, failures = 0
+WHERE query = ? AND key = ?
+"""
+PAGE_EMITTED: Final = """
+UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
+output = ?, length = ?, updates = updates + ?, next_due = ?, failures = 0,
+vain = iif(signalled, 0, vain), signalled = 0
+WHERE query = ? AND key = ?
+"""
+PAGE_UNCHANGED: Final = """
+UPDATE page SET status = 'article', fetched_at = ?, etag = coalesce(?, etag),
+last_modified = coalesce(?, last_modified), next_due = ?, failures = 0,
+vain = vain + signalled, signalled = 0 WHERE query = ? AND key = ?
+"""
+PAGE_ENDED: Final = """
+UPDATE page SET status = ?, fetched_at = ?, next_due = ?, failures = ?,
+body_hash = ?, signalled = 0 WHERE query = ? AND key = ?
+"""
+INSERT_ALIAS: Final = "INSERT INTO alias VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+INSERT_SOURCE: Final = """
+INSERT INTO source (site, query, role, key, url, depth, published, first_seen, next_due)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET
+published = coalesce(excluded.published, published), depth = min(depth, excluded.depth)
+"""
+SOURCE_READ: Final = """
+UPDATE source SET etag = ?, last_modified = ?, listed = ?, fetched_at = ?, rate = ?, next_due = ?,
+failures = 0 WHERE site = ? AND query = ? AND role = ? AND key = ?
+"""
+SOURCE_UNCHANGED: Final = """
+UPDATE source SET etag = coalesce(?, etag), last_modified = coalesce(?, last_modified),
+fetched_at = ?, rate = ?, next_due = ?, failures = 0
+WHERE site = ? AND query = ? AND role = ? AND key = ?
+"""
+SOURCE_FAILED: Final = """
+UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND query = ? AND role = ? AND key = ?
+"""
+
+SELECT_PARAMETERS: Final = "SELECT name, kept FROM parameter WHERE site = ?"
+INSERT_PARAMETER: Final = "INSERT INTO parameter VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+NEWEST_INSTANT: Final = """
+SELECT max(at) FROM (
+    SELECT max(last_seen) AS at FROM page UNION ALL SELECT max(fetched_at) FROM source
+)
+"""
+ALL_SEEN: Final = (
+    "UPDATE page SET last_seen = ?1",
+    "UPDATE source SET fetched_at = min(fetched_at, ?1)",
+)
+
+ROW_SIZE: Final = 200
+"""Size of a row without its texts in bytes, approximately."""
+KEY_COPIES: Final = 3
+"""Copies of the key of a row in its table and in its indexes."""
+MAX_KEY: Final = 400
+"""Length of a key above which each copy takes a page of the file, whose size is :data:`PAGE_SIZE`."""
+PAGE_SIZE: Final = 4096
+_KEYS_SIZE: Final = (
+    f"{ROW_SIZE} + {KEY_COPIES} * iif(length(key) > {MAX_KEY}, {PAGE_SIZE}, length(key))"
+)
+_SIZE: Final = (
+    f"{_KEYS_SIZE} + length(url) + coalesce(length(etag), 0) + coalesce(length(last_modified), 0)"
+)
+_ALIASES: Final = f"""coalesce((
+    SELECT sum({_KEYS_SIZE.replace("key", "alias.key")} + length(alias.page))
+    FROM alias WHERE alias.page = page.key
+), 0)"""  # noqa: S608
+_SIZES: Final = {"page": f"{_SIZE} + length(hints) + {_ALIASES}", "source": _SIZE}
+_USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
+# The limit, which is none, keeps the texts out of the sort.
+SITE_SIZES: Final = {
+    table: f"""
+SELECT site, sum(size) FROM (SELECT site, {size} AS size FROM {table} LIMIT -1) GROUP BY site
+"""  # noqa: S608
+    for table, size in _SIZES.items()
+}
+_KEYS: Final = {"page": "key, query", "source": "site, query, role, key"}
+# ?1: sites as JSON, ?2: size that each keeps
+DELETE_OLDEST: Final = {
+    table: f"""
+DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
+    SELECT {keys}, sum({_SIZES[table]}) OVER (
+        PARTITION BY site ORDER BY {_USED[table]} DESC, key
+    ) AS total FROM {table} WHERE site IN (SELECT value FROM json_each(?1))
+) WHERE total > ?2)
+"""  # noqa: S608
+    for table, keys in _KEYS.items()
+}
+
+ALL_DUE: Final = (
+    "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL",
+    "UPDATE source SET next_due = ?",
+)
+SITE_DUE: Final = (
+    """
+UPDATE page SET next_due = ?1
+WHERE site = ?2 AND query = ?3 AND (next_due IS NOT NULL OR status = 'failed')
+""",
+    "UPDATE source SET next_due = ?1 WHERE site = ?2 AND query = ?3",
+)
+DELETE_OLD: Final = (
+    "DELETE FROM page WHERE last_seen < ?",
+    "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
+    "DELETE FROM query WHERE used < ? AND id NOT IN (SELECT query FROM page)",
+)
+DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"
+
+
+logger = logging.getLogger(__name__)
+
+_FULL_RATIO: Final = 0.9
+"""Share of the limit above which a site makes room for new pages when a crawl starts."""
+_KEPT_RATIO: Final = 0.8
+"""Share of the limit that such a site keeps."""
+_SOURCES_PART: Final = 8
+"""Part of the limit for the sources of a site: an eighth."""
+
+
+class SiteSizes(Component):
+    """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
+
+    Those of a page include its rows in ``alias``.
+
+    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an eighth; 0 is
+    none.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
+        self._limits: dict[Table, int] = {"page": limit, "source": -(-limit // _SOURCES_PART)}
+        self._stats = crawler.stats
+        self._sizes: Counter[tuple[Table, str]] = Counter()
+        self._warned: set[str] = set()
+
+    async def reduce(self, store: CrawlStore) -> None:
+        """Read the sizes; delete the rows used longest ago of sites near the limit."""
+        for table, limit in self._limits.items():
+            if not limit:
+                return
+            kept = int(limit * _KEPT_RATIO)
+            rows = await store.read(SITE_SIZES[table])
+            full = [site for site, size in rows if size > limit * _FULL_RATIO]
+            if full:
+                store.write(DELETE_OLDEST[table], [(json.dumps(full), kept)])
+            self._sizes.update({(table, site): size for site, size in rows})
+            for site in full:
+                self._sizes[table, site] = kept
+                self._warn(site)
+
+    def admits(self, table: Table, site: str, key: str, *texts: str) -> bool:
+        """Return whether a new row of *site* with these values is to be stored; add its size."""
+        key_size = PAGE_SIZE if len(key) > MAX_KEY else len(key)
+        size = ROW_SIZE + KEY_COPIES * key_size + sum(map(len, texts))
+        if 0 < self._limits[table] < self._sizes[table, site] + size:
+            self._stats.inc_value("newscrawl/state/forgotten_count")
+            self._warn(site)
+            return False
+        self._sizes[table, site] += size
+        return True
+
+    def _warn(self, site: str) -> None:
+        if site not in self._warned:
+            self._warned.add(site)
+            logger.warning(
+                "%s has more pages than NEWSCRAWL_STATE_SITE_SIZE (%d bytes) permits to remember;"
+                " articles of the forgotten ones may be emitted again",
+                site,
+                self._limits["page"],
+            )
+
+
+class History(Component):
+    """Base class of the histories; if ``NEWSCRAWL_ONLY_NEW`` is off, they are written but not read."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._store = CrawlStore.for_crawler(crawler)
+        self._queries = Queries.for_crawler(crawler)
+        self._leases = LeaseBook.for_crawler(crawler)
+        self._sizes = SiteSizes.for_crawler(crawler)
+        self._only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
+        self._policy = RevisitPolicy(
+            min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
+            max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
+            update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
+            revisits=setting(settings, "NEWSCRAWL_REVISITS"),
+            max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
+        )

@@ -1,0 +1,180 @@
+"""Extension that records each crawl in its state file, for ``newscrawl report``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from newscrawl import clock
+from newscrawl.component import Component
+from newscrawl.crawling.crawl_store import CrawlStore, query_number, state_tables
+from newscrawl.crawling.site_stats import dropped_pages, site_counts
+from newscrawl.crawling.urls import site_key_or
+from newscrawl.defaults import setting
+from newscrawl.items import Article
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+SCHEMA: Final = state_tables("""
+CREATE TABLE IF NOT EXISTS crawl (
+    id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL,
+    query INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS crawl_site (
+    crawl INTEGER NOT NULL,
+    site TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    PRIMARY KEY (crawl, site)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS crawl_article (
+    crawl INTEGER NOT NULL,
+    site TEXT NOT NULL,
+    url TEXT NOT NULL,
+    title TEXT,
+    kind TEXT NOT NULL,
+    published TEXT,
+    fetched_at REAL,
+    confidence REAL,
+    length INTEGER NOT NULL,
+    authors INTEGER NOT NULL,
+    cluster TEXT
+);
+CREATE INDEX IF NOT EXISTS crawl_article_crawl ON crawl_article (crawl);
+CREATE TABLE IF NOT EXISTS crawl_dropped (
+    crawl INTEGER NOT NULL, site TEXT NOT NULL, kind TEXT NOT NULL, confidence REAL NOT NULL,
+    url TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS crawl_dropped_crawl ON crawl_dropped (crawl);
+CREATE TABLE IF NOT EXISTS alarm (
+    id INTEGER PRIMARY KEY,
+    query INTEGER NOT NULL,
+    site TEXT NOT NULL,
+    measure TEXT NOT NULL,
+    message TEXT NOT NULL,
+    since REAL NOT NULL,
+    closed REAL,
+    sent REAL
+);
+""")
+"""Times are seconds since 1970. *query*: what the crawl was asked for
+(:mod:`newscrawl.crawling.history.queries`), 0 of other spiders. Alarms are those of ``newscrawl
+report``; *sent*: the last time that it has reported one."""
+
+RECORD_SECONDS: Final = 9 * 86400.0
+"""Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
+MIN_CRAWLS: Final = 10
+"""Crawls that are kept at any age, the last ones."""
+MAX_SITE_ARTICLES: Final = 200
+"""Articles of a host that are recorded in a crawl, the first ones."""
+
+_DELETE_OLD: Final = tuple(
+    f"DELETE FROM {table} WHERE {column} <= (SELECT max(id) FROM crawl WHERE ended < ? "  # noqa: S608
+    f"AND id <= (SELECT max(id) FROM crawl) - {MIN_CRAWLS})"
+    for table, column in (
+        ("crawl_site", "crawl"), ("crawl_article", "crawl"), ("crawl_dropped", "crawl"),
+        ("crawl", "id"),
+    )
+)  # fmt: skip
+_DELETE_ALARMS: Final = "DELETE FROM alarm WHERE closed < ?"
+# Sites of which nothing was due: the last crawl has all sites.
+_DELETE_IDLE: Final = """
+DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM crawl)
+"""
+# The crawl inserted in the same transaction.
+_LAST: Final = "(SELECT max(id) FROM crawl)"
+_INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason, query) VALUES (?, ?, ?, ?)"
+_INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?)"  # noqa: S608
+_INSERT_ARTICLE: Final = f"""
+INSERT INTO crawl_article VALUES ({_LAST}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""  # noqa: S608
+_INSERT_DROPPED: Final = f"INSERT INTO crawl_dropped VALUES ({_LAST}, ?, ?, ?, ?)"  # noqa: S608
+
+
+class RecordedArticle(NamedTuple):
+    """An emitted article, without its site."""
+
+    url: str
+    title: str | None
+    kind: str
+    #: ISO 8601
+    published: str | None
+    #: seconds since 1970
+    fetched_at: float | None
+    #: of the body
+    confidence: float | None
+    #: characters of the body
+    length: int
+    #: number of authors
+    authors: int
+    cluster: str | None
+
+    @classmethod
+    def of(cls, article: Article) -> RecordedArticle:
+        """Return what is recorded of *article*."""
+        body = article.evidence.get("body")
+        return cls(
+            article.url or "",
+            # SQLite cannot store lone surrogates.
+            article.title and article.title.encode("utf-8", "replace").decode(),
+            article.kind,
+            article.date.isoformat() if article.date else None,
+            article.fetched_at.timestamp() if article.fetched_at else None,
+            body.confidence if body else None,
+            len(article.body),
+            len(article.authors),
+            (article.cluster or {}).get("id"),
+        )
+
+
+class CrawlRecorder(Component):
+    """Records the counts, latencies and articles of each site in ``NEWSCRAWL_STATE``.
+
+    Disabled for a state in memory. Articles are those of ``NEWSCRAWL_OUTPUT = "article"``.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not setting(crawler.settings, "NEWSCRAWL_STATE"):
+            raise NotConfigured
+        self._crawler = crawler
+        self._started = clock.steady()
+        self._articles: dict[str, list[RecordedArticle]] = defaultdict(list)
+        crawler.signals.connect(self.add_item, signals.item_scraped)
+        crawler.signals.connect(self.close, signals.spider_closed)
+
+    def add_item(self, item: Any, response: Response | Failure | None) -> None:
+        """Record *item* if it is an article."""
+        if isinstance(item, Article) and "deleted" not in item.flags:
+            # The site of the list, also if it has moved to another domain.
+            request = getattr(response, "request", None)
+            meta = request.meta if request else {}
+            site = meta.get("newscrawl_site") or site_key_or(item.url or "", "invalid")
+            articles = self._articles[site]
+            if len(articles) < MAX_SITE_ARTICLES:
+                articles.append(RecordedArticle.of(item))
+
+    def close(self, reason: str) -> None:
+        """Write the record."""
+        stats = self._crawler.stats.get_stats()
+        counts = site_counts(stats)
+        articles = [(site, *article) for site, found in self._articles.items() for article in found]
+        ended = clock.now().timestamp()
+        started = ended - (clock.steady() - self._started).total_seconds()
+        store = CrawlStore.for_crawler(self._crawler)
+        query = query_number(self._crawler.spider)
+        store.write(_INSERT_CRAWL, [(started, ended, reason, query)])
+        for site in sorted({*counts, *self._articles}):
+            found = counts.get(site, Counter[str]())
+            is_idle = all(name.startswith("not_due/") for name in found)
+            store.write(_INSERT_SITE, [(site, json.dumps({} if is_idle else found))])
+        store.write(_INSERT_ARTICLE, articles)
+        store.write(_INSERT_DROPPED, dropped_pages(stats))
+        for statement in (*_DELETE_OLD, _DELETE_ALARMS):
+            store.write(statement, [(ended - RECORD_SECONDS,)])
+        store.write(_DELETE_IDLE)
