@@ -37,7 +37,7 @@ MAX_LIMIT = 500
 SHORT_LIMIT = 8
 
 UNKNOWN = {
-    "crawl.discovery.urls": "the user's own",
+    "crawling.urls": "the user's own",
     "document.repair": "a name",
     "fields.metadata.bylines": "a word",
     "patterns": "of a LazyPattern",
