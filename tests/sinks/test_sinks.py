@@ -409,7 +409,7 @@ def test_crawl_delivers_at_its_end(request: Any, tmp_path: Path):
 
 def _crawl(folder: Path, pages: int, sinks: str, returncode: int) -> str:
     extensions = ("output.segment_writer.SegmentWriter", "delivery.SinkDelivery")
-    paths = (f"newscrawl.crawl.{extensions[0]}", f"newscrawl.sinks.{extensions[1]}")
+    paths = (f"newscrawl.crawling.{extensions[0]}", f"newscrawl.sinks.{extensions[1]}")
     settings = {"NEWSCRAWL_SINKS": sinks, "EXTENSIONS": json.dumps(dict.fromkeys(paths, 500))}
     run = Run(folder, pages, **settings)
     log = run.output()
