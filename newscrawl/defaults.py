@@ -74,7 +74,6 @@ DEFAULTS: dict[str, Any] = {
     # False discards the requests of an unfinished crawl instead of resuming it.
     "NEWSCRAWL_RESUME": True,
     # Seconds of CPU time in which a request may block the event loop. Pages take 0.1.
-    "NEWSCRAWL_STALL_LIMIT": 60.0,
     # Path of the state file, "%(name)s" is the spider's name; "": in memory.
     "NEWSCRAWL_STATE": "",
     # --- Reports: newscrawl report ---

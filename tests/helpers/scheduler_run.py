@@ -37,7 +37,6 @@ class Run:
             spider,
             settings_dict={
                 "NEWSCRAWL_STATE": str(state),
-                "NEWSCRAWL_STALL_LIMIT": 0,
                 "NEWSCRAWL_SEGMENTS": "segments",
                 "SCHEDULER": "newscrawl.crawling.frontier.LeaseScheduler",
                 "SPIDER_MIDDLEWARES": {"newscrawl.crawling.frontier.LeaseMiddleware": 1},

@@ -79,7 +79,6 @@ class LeaseMiddleware(Component):
             lease.final_url = response.url
             lease.unchanged = response.status == HTTPStatus.NOT_MODIFIED
             lease.in_spider = lease.running = True
-            self._book.enter_soon(lease)
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -93,10 +92,8 @@ class LeaseMiddleware(Component):
         # Output that replaces an exception passes here a second time.
         lease.running = True
         try:
-            self._book.enter(lease)
             async for output in result:
                 yield _count_output(output, lease, response.request)
-                self._book.enter(lease)
         except Exception as error:
             _callback_failed(self._book, lease, error)
             if not lease.stopped:

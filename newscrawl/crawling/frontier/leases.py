@@ -24,7 +24,7 @@ from newscrawl.sqlite import checksum
 from newscrawl.workers.child import is_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -104,19 +104,6 @@ class FinishedRequest(NamedTuple):
     outcome: str
 
 
-class StalledRequest(NamedTuple):
-    """A request that blocked the event loop of an earlier run."""
-
-    #: ID and key of its lease
-    id: int
-    key: int
-    url: str
-    site: str
-    role: str
-    #: function and line
-    place: str
-
-
 @dataclass(slots=True, eq=False)
 class Lease:
     """A request returned by the scheduler, until all its results are processed."""
@@ -188,16 +175,6 @@ class Lease:
         )
 
 
-class LeaseObserver:
-    """Receives the events of leases."""
-
-    def lease_entered(self, lease: Lease) -> None:
-        """Handle that the event loop begins to process a response, or continues its callback."""
-
-    def request_released(self, slot: str) -> None:
-        """Handle that a request of the download *slot* is no longer in flight."""
-
-
 class LeaseBook(Component):
     """The leases of a crawl.
 
@@ -206,6 +183,9 @@ class LeaseBook(Component):
     A child that ends before its parent is written with its own end.
     """
 
+    #: method of the scheduler for a request of a download slot that is no longer in flight
+    release_slot: Callable[[str], None]
+
     def __init__(self, crawler: Crawler) -> None:
         self.store = CrawlStore.for_crawler(crawler)
         self._leases: dict[int, Lease] = {}
@@ -213,22 +193,14 @@ class LeaseBook(Component):
         #: child requests that are not in the file yet, by key
         self._unwritten: dict[int, RequestRow] = {}
         self._stats = crawler.stats
-        #: the scheduler, which clears the tables when a new crawl starts, and its watchdog
-        self._observers: list[LeaseObserver] = []
         #: folder of the segments; without, there is no outbox
         self._segments = str(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
-        #: request that blocked the event loop of the run that this one resumes
-        self.stalled: StalledRequest | None = None
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._item_dropped, signals.item_dropped)
         crawler.signals.connect(self._item_error, signals.item_error)
 
     def __len__(self) -> int:
         return len(self._leases)
-
-    def observe(self, observer: LeaseObserver) -> None:
-        """Report the events of leases to *observer*."""
-        self._observers.append(observer)
 
     def add(self, lease: Lease) -> None:
         """Add a lease."""
@@ -259,28 +231,15 @@ class LeaseBook(Component):
         """Return True if the request is not in the file yet."""
         return key in self._unwritten
 
-    def enter(self, lease: Lease) -> None:
-        """Record that the event loop begins to process *lease*."""
-        for observer in self._observers:
-            observer.lease_entered(lease)
-
-    def enter_soon(self, lease: Lease) -> None:
-        """Record that the event loop begins to process *lease* when it calls the callback."""
-        loop = asyncio.get_running_loop()
-        # Scrapy lets the loop turn twice between the spider middlewares and the callback.
-        loop.call_soon(loop.call_soon, self.enter, lease)
-
     def response_received(self, lease: Lease, request: Request) -> None:
         """Record a response or failure of *request*, the last one made under *lease*."""
-        self.enter(lease)
         if lease.in_flight:
             lease.meta = request.meta
             self._release(lease)
 
     def _release(self, lease: Lease) -> None:
         lease.in_flight = False
-        for observer in self._observers:
-            observer.request_released(lease.slot)
+        self.release_slot(lease.slot)
 
     def callback_finished(self, lease: Lease) -> None:
         """Record that the callback of *lease* yields nothing more."""
@@ -326,18 +285,6 @@ class LeaseBook(Component):
         for site, *row in await self.store.read(_SELECT_OUTCOMES):
             sites[site].append(FinishedRequest(*row))
         return dict(sites)
-
-    async def set_aside(self, stalled: StalledRequest) -> bool:
-        """End a request of the interrupted run; return False if it had ended."""
-        if await self.store.read("SELECT 1 FROM outcome WHERE request = ?", (stalled.id,)):
-            return False
-        stored = await self.store.read("SELECT 1 FROM request WHERE id = ?", (stalled.id,))
-        meta = {"newscrawl_site": stalled.site, "newscrawl_role": stalled.role}
-        lease = Lease(stalled.id, stalled.key, stalled.url, "", durable=bool(stored), meta=meta)
-        lease.failed = "stalled"
-        self._end(lease)
-        self.stalled = stalled
-        return True
 
     def check(self, lease: Lease) -> None:
         """End *lease* if it is finished, after all other handlers of the current event."""

@@ -27,7 +27,6 @@ from newscrawl.crawling.frontier.leases import (
     PLANNED,
     Lease,
     LeaseBook,
-    LeaseObserver,
 )
 from newscrawl.crawling.frontier.request_queue import (
     PendingRequests,
@@ -36,7 +35,6 @@ from newscrawl.crawling.frontier.request_queue import (
     dump_request,
     load_request,
 )
-from newscrawl.crawling.frontier.watchdog import read_record, start_watchdog
 from newscrawl.crawling.network.downloader import MAX_WAITING, Downloader
 from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
-
-    from newscrawl.crawling.frontier.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +59,7 @@ SELECT max(
 """
 
 
-class LeaseScheduler(BaseScheduler, LeaseObserver):
+class LeaseScheduler(BaseScheduler):
     """Scheduler of a crawl that can be killed and resumed without losing requests or items.
 
     A request returned to the engine has a lease; it stays pending in the file until all its results
@@ -81,7 +77,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._crawler = crawler
         self._stats = crawler.stats
         self._book = LeaseBook.for_crawler(crawler)
-        self._book.observe(self)
         self._store = self._book.store
         self._fingerprint = crawler.request_fingerprinter.fingerprint
         self._start_counts: Counter[bytes] = Counter()
@@ -91,6 +86,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         if isinstance(downloader, Downloader):
             downloader.max_waiting = MAX_WAITING
         self._pending = PendingRequests()
+        self._book.release_slot = self._pending.release
         #: JSON of requests by key; that of other pending ones is only in the file
         self._texts: dict[int, str] = {}
         self._memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
@@ -99,7 +95,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
         self._ids = count(1)
-        self._watchdog: Watchdog | None = None
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._book.fail_all, signals.spider_idle)
 
@@ -143,8 +138,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         # Modules stay: collections, with those at the end of the process, need not look at them.
         if not gc.get_freeze_count():
             gc.freeze()
-        if await self._commit():  # now, since a stalled event loop runs no timer
-            self._watchdog = start_watchdog(self._crawler, self._book, asyncio.get_running_loop())
+        await self._commit()
 
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
@@ -153,7 +147,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._store.write("UPDATE run SET ended = ? WHERE ended IS NULL", [(now,)])
 
     async def _resume(self, started: str) -> None:
-        await self._set_stalled_request_aside()
         ((last_id,),) = await self._store.read(_SELECT_LAST_ID)
         self._ids = count(last_id + 1)
         request_id = -1
@@ -165,13 +158,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         pending = len(self._pending)
         logger.info("Resuming the crawl of %s: %d pending requests", started, pending)
         self._stats.set_value(RESUMED_COUNT, pending)
-
-    async def _set_stalled_request_aside(self) -> None:
-        stalled = read_record(self._store.path) if self._store.path else None
-        if stalled and await self._book.set_aside(stalled):
-            message = "The last run stalled in %s; setting aside %s as failed/stalled"
-            logger.warning(message, stalled.place, stalled.url)
-            await self._commit()
 
     async def _commit(self) -> bool:
         """Commit all writes; return False if that failed, which closes the spider."""
@@ -186,17 +172,11 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return deferred_from_coro(self._close(reason))
 
     async def _close(self, reason: str) -> None:
-        if self._watchdog:
-            self._watchdog.stop()
         self._book.end_finished()
         if reason == "finished" and not self._book and not self._pending:
             self._end_run()
         if await self._commit() and (pending := len(self._pending) + len(self._book)):
             logger.info("%d requests pending; the next run resumes them", pending)
-
-    def request_released(self, slot: str) -> None:
-        """Handle that a request of the download *slot* is no longer in flight."""
-        self._pending.release(slot)
 
     def has_pending_requests(self) -> bool:
         """Return True if there are pending requests."""

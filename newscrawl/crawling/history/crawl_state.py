@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 
@@ -24,7 +24,6 @@ from newscrawl.crawling.history.conditional_requests import cache_time, validato
 from newscrawl.crawling.history.page_history import PageHistory
 from newscrawl.crawling.history.revisit_policy import DAY, REDUNDANT_CREDIT, due_at
 from newscrawl.crawling.history.schema import SourceRow
-from newscrawl.crawling.urls import page_key
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
     from newscrawl.crawling.discovery.site_plan import SitePlan
     from newscrawl.crawling.discovery.target import Role
-    from newscrawl.crawling.frontier.leases import StalledRequest
     from newscrawl.crawling.history.page_history import ClassifiedEntries
 
 logger = logging.getLogger(__name__)
@@ -329,17 +327,6 @@ class CrawlState(schema.History):
         self._update_next_due(due)
         row = (due, failures, site, self._queries.of(site).id, target.role, target.key)
         self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])
-
-    async def record_stall(self, stalled: StalledRequest) -> None:
-        """Record the failure of a request that blocked the run that this one resumes."""
-        site, role, url = stalled.site, cast("Role", stalled.role), stalled.url
-        if role == "article":
-            await self.pages.record_stall(url, site)
-        else:
-            known, _ = await self._load_sources(site)
-            source = known.get((role, page_key(url)))
-            target = Target(role, url, history=source.history if source else {})
-            self._record_source_failure(site, target, None, "stalled")
 
     def close(self) -> None:
         """Store the changes of sites; set the stat ``newscrawl/state/next_due`` (ISO 8601)."""

@@ -12,7 +12,6 @@ from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
 from newscrawl.crawling.crawl_store import SiteMemory
-from newscrawl.crawling.discovery.target import Target
 from newscrawl.crawling.history import schema
 from newscrawl.crawling.history.change_rates import ChangeRates
 from newscrawl.crawling.history.conditional_requests import validators
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from newscrawl.crawling.discovery.target import Target
     from newscrawl.crawling.history.revisit_policy import ArticleStatus
     from newscrawl.items import Article
 
@@ -286,9 +286,7 @@ class PageHistory(schema.History):
         """Record that *target* has not changed since it was emitted."""
         self._record_unchanged(Visit.of(target, response))
 
-    def record_failure(
-        self, target: Target, request: Request | None, reason: str, site: str = ""
-    ) -> None:
+    def record_failure(self, target: Target, request: Request | None, reason: str) -> None:
         """Record that *target* could not be fetched, or that its page has no article."""
         now, history = clock.now().timestamp(), target.history
         digest = bytes.fromhex(history["hash"]) if target.is_revisit else None
@@ -301,16 +299,8 @@ class PageHistory(schema.History):
             status, failures = "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
             due = None if delay is None else due_at(now, delay)
-        row = (status, now, due, failures, digest, self._queries.of(site or _site_of(request)).id)
+        row = (status, now, due, failures, digest, self._queries.of(_site_of(request)).id)
         self._leases.write_with_end(request, schema.PAGE_ENDED, [(*row, target.key)])
-
-    async def record_stall(self, url: str, site: str) -> None:
-        """Record that the page at *url* blocked the run that this one resumes."""
-        key = page_key(url)
-        for row in (await self._find_pages([key], site)).get(key, ()):
-            if row.key == key:
-                target = Target("article", url, history=row.history)
-                self.record_failure(target, None, "stalled", site)
 
     def _status_of_copy(
         self, visit: Visit, article: Article, digest: bytes, *, emitted: bool

@@ -13,7 +13,6 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
 from newscrawl.crawling.frontier.leases import LEASE, PARENT
-from newscrawl.crawling.frontier.watchdog import RECORD_SIZE
 from tests.helpers.crawl_history import in_loop
 from tests.helpers.scheduler_run import URL, run
 
@@ -327,26 +326,6 @@ async def test_writes_of_a_request_are_committed_with_its_end(state_file: Path):
         assert await first.book.store.read(rows) == [("b",)]
         first.end(request)
         assert sorted(await first.book.store.read(rows)) == [("a",), ("b",)]
-
-
-@in_loop
-async def test_sets_a_stalled_request_aside(state_file: Path):
-    record = state_file.with_name(f"{state_file.name}.stalled")
-    async with run(state_file) as first:
-        first.add(1, 2)
-        lease = first.book.find(first.next())
-        assert lease is not None
-        request = {"id": lease.id, "key": lease.key, "url": lease.url, "site": "a", "role": "page"}
-    stack = 'Thread 1 (most recent call first):\n  File "a.py", line 7 in trap\n'
-    record.write_bytes(json.dumps(request).encode().ljust(RECORD_SIZE) + stack.encode())
-    async with run(state_file) as second:
-        assert await second.next_pages(1) == ["2"]
-        assert await second.outcomes() == {"1": "failed/stalled", "2": "read"}
-        assert second.book.stalled is not None
-        assert second.book.stalled.place == "a.py:7 trap"
-        assert not record.exists()
-        finished = await second.book.finished_requests()
-        assert finished["a"][0].role == "page"
 
 
 @pytest.mark.parametrize("state", ["", "state.sqlite"])
