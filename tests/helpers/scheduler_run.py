@@ -89,7 +89,7 @@ class Run:
         lease = self.book.find(request)
         assert lease is not None
         self.book.response_received(lease, request)
-        lease.items = items
+        lease.outputs = items
         return Response(request.url, request=request)
 
     def send(self, signal: object, response: Response, item: object, **arguments: Any) -> None:

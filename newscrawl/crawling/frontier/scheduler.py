@@ -94,6 +94,8 @@ class LeaseScheduler(BaseScheduler):
         self._spilling: asyncio.Task[None] | None = None
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
+        #: leases with a redirect or retry that has not reached the scheduler yet
+        self._announced: set[Lease] = set()
         self._ids = count(1)
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._book.fail_all, signals.spider_idle)
@@ -185,7 +187,7 @@ class LeaseScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Add a new request, or a redirect or retry; return False if it is a duplicate."""
         lease = self._book.find(request)
-        if lease is not None and lease.in_flight:
+        if lease is not None and lease.phase == "download":
             return self._replace(lease, request)
         request.meta.pop(LEASE, None)
         if isinstance(request.errback, LeaseErrback):  # a copy of a leased request
@@ -259,9 +261,9 @@ class LeaseScheduler(BaseScheduler):
 
     def _replace(self, lease: Lease, request: Request) -> bool:
         """Add a redirect or retry under the lease of the original request."""
-        lease.replacement_announced = False
+        self._announced.discard(lease)
         if self._is_duplicate_redirect(lease, request):
-            lease.dropped = "dropped/duplicate"
+            lease.record("dropped/duplicate")
             self._book.fail(lease, "duplicate")
             return False
         lease.final_url = request.url
@@ -333,16 +335,16 @@ class LeaseScheduler(BaseScheduler):
     def _request_scheduled(self, request: Request) -> None:
         """Record a request before :meth:`enqueue_request`; signal handlers may still reject it."""
         if parent := self._book.get(request.meta.get(PARENT)):
-            parent.requests -= 1
+            parent.outputs -= 1
             self._book.check(parent)
         lease = self._book.find(request)
-        if lease and lease.in_flight:
-            lease.replacement_announced = True
+        if lease and lease.phase == "download":
+            self._announced.add(lease)
             asyncio.get_running_loop().call_soon(self._fail_if_rejected, lease)
 
     def _fail_if_rejected(self, lease: Lease) -> None:
-        if lease.replacement_announced:
-            lease.replacement_announced = False
+        if lease in self._announced:
+            self._announced.discard(lease)
             self._book.fail(lease, "ignored")
 
 

@@ -223,8 +223,7 @@ async def test_an_idle_spider_ends_lost_requests(
         first.add(1)
         lease = first.book.find(first.next())
         assert lease is not None
-        lease.items = lease.requests = 1
-        lease.running = True
+        lease.outputs, lease.phase = 2, "callback"
         first.crawler.signals.send_catch_log(signals.spider_idle, spider=first.spider)
         assert await first.outcomes() == {"1": "failed/lost"}
         assert "Request lost" in caplog.text
