@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
+from newscrawl.crawling.article_filters import ArticleFilters
 from newscrawl.crawling.crawl_store import SiteMemory
 from newscrawl.crawling.history import schema
 from newscrawl.crawling.history.change_rates import ChangeRates
@@ -24,12 +25,15 @@ from newscrawl.crawling.history.revisit_policy import (
 )
 from newscrawl.crawling.history.schema import PageRow
 from newscrawl.crawling.urls import page_key, registered_domain, site_key
+from newscrawl.defaults import setting
 from newscrawl.fields.kind.link_classifier import MIN_ARTICLE_POINTS, url_points
+from newscrawl.items import parse_iso
 from newscrawl.sqlite import checksum
 from newscrawl.text import body_hash, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -108,6 +112,11 @@ class PageHistory(schema.History):
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: LocalCache[str, EmittedArticle] = LocalCache(_MAX_RECENT)
         self._texts: LocalCache[tuple[str, bytes], str] = LocalCache(_MAX_RECENT)
+        #: a query that keeps or repeats pages fetches those of others again
+        self._reads_facts = not (
+            self._queries.keeps_pages or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
+        )
+        self._filters = ArticleFilters.read(crawler.settings)
         #: keys of the further pages in stories of this crawl, and of stories read as a whole
         self.joined: set[str] = set()
 
@@ -136,7 +145,10 @@ class PageHistory(schema.History):
         *since*: time of the last poll of their source in seconds.
         """
         result, query = ClassifiedEntries(), self._queries.of(site)
-        known = await self._find_pages([entry["key"] for entry in entries], site)
+        pages = await self._read_pages(entry["key"] for entry in entries)
+        known = {
+            key: found for key, rows in pages.items() if (found := self._of_output(rows, site))
+        }
         others = (entry for entry in entries if entry["key"] not in known)
         known |= await self._find_by_path(others, site)
         result.is_first_new = bool(entries) and entries[0]["key"] not in known
@@ -148,7 +160,9 @@ class PageHistory(schema.History):
             page = next((row for row in rows if row.same_url), None)
             if page and page.query != query.id and self._queries.keeps_pages:
                 page = None  # its article is known, its raw page is wanted
-            if page is None:
+            if page is None and any(map(self._is_settled, pages.get(entry["key"], ()))):
+                result.known.append(entry["key"])
+            elif page is None:
                 # Articles with this URL as canonical URL may be the same one.
                 twins = [[row.key, row.body_hash.hex()] for row in rows if row.body_hash]
                 result.new.append({**entry, "history": {"twins": twins}} if twins else entry)
@@ -208,12 +222,24 @@ class PageHistory(schema.History):
 
         Of other queries these are the articles that they have given to the same output.
         """
+        pages = await self._read_pages(keys)
+        return {key: found for key, rows in pages.items() if (found := self._of_output(rows, site))}
+
+    async def _read_pages(self, keys: Iterable[str]) -> dict[str, list[PageRow]]:
+        """Return the pages with *keys*, of all queries."""
         found: dict[str, list[PageRow]] = {}
         if unique := list(dict.fromkeys(keys)):
-            rows = await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),))
-            for page in self._of_output((PageRow(*row) for row in rows), site):
-                found.setdefault(page.query_key, []).append(page)
+            for row in await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),)):
+                found.setdefault(row[0], []).append(PageRow(*row))
         return found
+
+    def _is_settled(self, page: PageRow) -> bool:
+        """Return whether what another query has learned of *page* excludes it from this one."""
+        if not page.same_url or not self._reads_facts:
+            return False
+        if page.status == "gone":
+            return page.next_due is None or page.next_due > clock.now().timestamp()
+        return bool(page.dated and self._filters.reason_by_date(parse_iso(page.dated)))
 
     def _of_output(self, pages: Iterable[PageRow], site: str) -> list[PageRow]:
         query = self._queries.of(site)
@@ -282,6 +308,11 @@ class PageHistory(schema.History):
         visit = self._visits[response.url] = Visit.of(target, response)
         self._write(visit, schema.PAGE_FETCHED, *self._next_visit(target, response.request))
 
+    def record_date(self, url: str, date: date | None) -> None:
+        """Record the *date* of the article on the page at *url*, for other queries."""
+        if date and (visit := self._visits.get(url)):
+            self._write(visit, schema.PAGE_DATED, date.isoformat())
+
     def record_unchanged(self, target: Target, response: Response) -> None:
         """Record that *target* has not changed since it was emitted."""
         self._record_unchanged(Visit.of(target, response))
@@ -296,7 +327,7 @@ class PageHistory(schema.History):
         elif target.is_revisit:  # no retry: the next revisit follows
             status, (_, due) = "article", self._next_visit(target, request)
         else:
-            status, failures = "failed", failures + 1
+            status, failures = "gone" if reason in DELETED else "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
             due = None if delay is None else due_at(now, delay)
         row = (status, now, due, failures, digest, self._queries.of(_site_of(request)).id)

@@ -1,8 +1,8 @@
 """``Query``: what a crawl is asked for. Each query has a history of its own in the state.
 
 What is due, and which pages were judged, is remembered by query: an answer in a used state equals the
-answer in a new one. Of other queries, only what they have written to the same output counts, so that
-no output has an article twice. The names of outputs are no part of a query, as schedulers change them.
+answer in a new one. Of other queries, what they have written to the same output counts, so that no
+output has an article twice, and which pages are gone or of another period. The names of outputs are no part of a query, as schedulers change them.
 """
 
 from __future__ import annotations

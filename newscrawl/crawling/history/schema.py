@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 _DAY: Final = 86_400
 
-# page.status: listed, article, no_article, known (same article as another page), failed (retried if
-# it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
-# page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
-# source.rate: new articles per second.
+# page.dated: the date that the page states, in ISO 8601. page.status: listed, article, no_article,
+# known (same article as another page), failed, gone (these two are retried if they have a next_due).
+# page.signalled: a listing has announced a change since the last fetch; page.vain: number of
+# announced changes that were none; page.updates: changes that were found. source.listed: entries at
+# the last fetch; source.rate: new articles per second.
 state_tables("""
 CREATE TABLE IF NOT EXISTS page (
     key TEXT NOT NULL,
@@ -48,6 +49,7 @@ CREATE TABLE IF NOT EXISTS page (
     first_seen REAL NOT NULL,
     last_seen REAL NOT NULL,
     published REAL,
+    dated TEXT,
     changed REAL,
     signalled INTEGER NOT NULL DEFAULT 0,
     vain INTEGER NOT NULL DEFAULT 0,
@@ -117,6 +119,8 @@ class PageRow(NamedTuple):
     first_seen: float
     last_seen: float
     published: float | None
+    #: ISO 8601, of the page itself
+    dated: str | None
     changed: float | None
     signalled: int
     vain: int
@@ -132,6 +136,7 @@ class PageRow(NamedTuple):
     length: int | None
     next_due: float | None
     failures: int
+    status: str
 
     @property
     def since(self) -> float:
@@ -211,7 +216,7 @@ INSERT INTO page
 (key, query, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-_COPIED: Final = ("site", "status", *(n for n in PageRow._fields[2:] if n != "query"))
+_COPIED: Final = ("site", *(n for n in PageRow._fields[2:] if n != "query"))
 COPY_PAGE: Final = f"""
 INSERT INTO page (query, {", ".join(_COPIED)})
 SELECT ?1, {", ".join(_COPIED)} FROM page WHERE query = ?2 AND key = ?3 ON CONFLICT DO NOTHING
@@ -225,6 +230,7 @@ PAGE_FETCHED: Final = """
 UPDATE page SET status = 'no_article', fetched_at = ?, next_due = ?, failures = 0
 WHERE query = ? AND key = ?
 """
+PAGE_DATED: Final = "UPDATE page SET dated = ? WHERE query = ? AND key = ?"
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
 output = ?, length = ?, updates = updates + ?, next_due = ?, failures = 0,
@@ -319,7 +325,8 @@ ALL_DUE: Final = (
 SITE_DUE: Final = (
     """
 UPDATE page SET next_due = ?1
-WHERE site = ?2 AND query = ?3 AND (next_due IS NOT NULL OR status = 'failed')
+WHERE site = ?2 AND query = ?3
+AND (next_due IS NOT NULL OR body_hash IS NULL AND status IN ('failed', 'gone'))
 """,
     "UPDATE source SET next_due = ?1 WHERE site = ?2 AND query = ?3",
 )
