@@ -333,7 +333,6 @@ AND (next_due IS NOT NULL OR body_hash IS NULL AND status IN ('failed', 'gone'))
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",
     "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
-    "DELETE FROM query WHERE used < ? AND id NOT IN (SELECT query FROM page)",
 )
 DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"
 
