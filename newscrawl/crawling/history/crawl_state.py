@@ -7,8 +7,9 @@ emits the article.
 
 from __future__ import annotations
 
+import json
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
@@ -41,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 # Seconds that two machines' clocks may differ.
 _CLOCK_TOLERANCE: Final = 60.0
+_PARAMETERS: Final = "parameters"
 _NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
@@ -92,6 +94,8 @@ class CrawlState(schema.History):
         super().__init__(crawler)
         settings = crawler.settings
         self.pages = PageHistory(crawler)
+        #: tracking parameters that were compared, by site
+        self._parameters: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
@@ -151,8 +155,9 @@ class CrawlState(schema.History):
         kept = {entry["key"] for entry in await self.pages.without_articles(sections, site)}
         rows = [row for row in rows if row.role != "section" or row.key in kept]
         pages = await self.pages.due(site, since=since, limit=limit)
-        found = await self._store.read(schema.SELECT_PARAMETERS, (site,))
-        return SiteHistory(known, rows, pages, {name: bool(kept) for name, kept in found})
+        for _, text, _ in await self._memory.find(_PARAMETERS, site) if self._memory else ():
+            self._parameters[site] = json.loads(text)
+        return SiteHistory(known, rows, pages, self._parameters[site])
 
     async def _load_sources(
         self, site: str
@@ -192,7 +197,10 @@ class CrawlState(schema.History):
 
     def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
         """Record whether tracking parameters tell pages of *site* apart."""
-        self._store.write(schema.INSERT_PARAMETER, [(site, name, kept) for name in names])
+        self._parameters[site].update(dict.fromkeys(names, kept))
+        if self._memory:
+            until = clock.now().timestamp() + schema.LEARNED_KEPT
+            self._memory.put(_PARAMETERS, site, json.dumps(self._parameters[site]), until)
 
     def record_listing(
         self,
@@ -313,18 +321,13 @@ class CrawlState(schema.History):
         self._record_new_sources(plan)
         if target.role == "article":
             self.pages.record_failure(target, request, reason)
-        else:
-            self._record_source_failure(plan.site.key, target, request, reason)
-
-    def _record_source_failure(
-        self, site: str, target: Target, request: Request | None, reason: str
-    ) -> None:
-        """Record that *target* could not be fetched or read."""
+            return
         failures = target.history.get("failures", 0) + 1
         never_read = "fetched_at" not in target.history and reason in _MISSING
         delay = self._policy.after_source_failure(failures, never_read=never_read)
         due = due_at(clock.now().timestamp(), delay)
         self._update_next_due(due)
+        site = plan.site.key
         row = (due, failures, site, self._queries.of(site).id, target.role, target.key)
         self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])
 

@@ -12,7 +12,6 @@ from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
 from newscrawl.crawling.article_filters import ArticleFilters
-from newscrawl.crawling.crawl_store import SiteMemory
 from newscrawl.crawling.history import schema
 from newscrawl.crawling.history.change_rates import ChangeRates
 from newscrawl.crawling.history.conditional_requests import validators
@@ -46,9 +45,8 @@ if TYPE_CHECKING:
     Entry = dict[str, Any]
 
 _MAX_RECENT: Final = 4096
-#: name in the memory of sites, and time for which it is kept in seconds
+#: name in the memory of sites
 _RATES: Final = "change_rates"
-_RATES_KEPT: Final = 180 * DAY
 #: characters of a page that says that a story is gone, with status 200
 _MAX_SOFT_404: Final = 600
 #: words of a link, and the largest share of them on a page that is about something else
@@ -105,7 +103,6 @@ class PageHistory(schema.History):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._memory = SiteMemory.of(crawler)
         #: by site
         self._rates: defaultdict[str, ChangeRates] = defaultdict(ChangeRates)
         self._visits: dict[str, Visit] = {}
@@ -505,7 +502,7 @@ class PageHistory(schema.History):
 
     def save(self) -> None:
         """Store what is known of the changes of each site."""
-        until = clock.now().timestamp() + _RATES_KEPT
+        until = clock.now().timestamp() + schema.LEARNED_KEPT
         if self._memory:
             for site, rates in self._rates.items():
                 self._memory.put(_RATES, site, json.dumps(asdict(rates)), until)

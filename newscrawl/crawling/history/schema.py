@@ -3,8 +3,7 @@
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
 and robots.txt of each site. Pages and sources have a row for each query
-(:mod:`newscrawl.crawling.history.queries`). ``parameter``: names of tracking parameters that were compared; *kept* if
-they tell pages of the site apart. Times are seconds since 1970 (UTC).
+(:mod:`newscrawl.crawling.history.queries`). Times are seconds since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from newscrawl.component import Component
-from newscrawl.crawling.crawl_store import CrawlStore, state_tables
+from newscrawl.crawling.crawl_store import CrawlStore, SiteMemory, state_tables
 from newscrawl.crawling.frontier.leases import LeaseBook
 from newscrawl.crawling.history.change_rates import HOUR
 from newscrawl.crawling.history.queries import Queries
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     Table = Literal["page", "source"]
 
 _DAY: Final = 86_400
+LEARNED_KEPT: Final = 180 * _DAY
+"""Seconds for which the memory of sites keeps what was learned of a site."""
 
 # page.dated: the date that the page states, in ISO 8601. page.status: listed, article, no_article,
 # known (same article as another page), failed, gone (these two are retried if they have a next_due).
@@ -88,9 +89,6 @@ CREATE TABLE IF NOT EXISTS source (
     next_due REAL NOT NULL,
     failures INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, query, role, key)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS parameter (
-    site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
 ) WITHOUT ROWID;
 """)
 
@@ -266,9 +264,6 @@ SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 
-SELECT_PARAMETERS: Final = "SELECT name, kept FROM parameter WHERE site = ?"
-INSERT_PARAMETER: Final = "INSERT INTO parameter VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-
 NEWEST_INSTANT: Final = """
 SELECT max(at) FROM (
     SELECT max(last_seen) AS at FROM page UNION ALL SELECT max(fetched_at) FROM source
@@ -409,6 +404,7 @@ class History(Component):
         self._queries = Queries.for_crawler(crawler)
         self._leases = LeaseBook.for_crawler(crawler)
         self._sizes = SiteSizes.for_crawler(crawler)
+        self._memory = SiteMemory.of(crawler)
         self._only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
         self._policy = RevisitPolicy(
             min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
