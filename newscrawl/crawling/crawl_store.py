@@ -338,7 +338,7 @@ ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until
 
 
 class SiteMemory(Component):
-    """The table ``memory``: values of an *owner*, a host or a domain, until a time in seconds.
+    """The table ``memory``: values of an *owner*, such as a host or a domain, until a time in seconds.
 
     For example the rules of robots.txt until they expire, or the end of a Retry-After.
     """
