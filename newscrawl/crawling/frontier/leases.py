@@ -74,9 +74,9 @@ CREATE TABLE IF NOT EXISTS outbox (
 );
 """)
 """A request is pending until *request* is NULL; the row then marks its *key* as seen. ``outbox``:
-items in the order of *id*, for the segments in a folder. A delivered item has NULL as *item* and keeps its *key* until the crawl
-finishes, so that a request repeated after a crash does not add it again; one with an *error* cannot
-be delivered, and is not tried again."""
+items in the order of *id*, for the segments in a folder. A delivered item has NULL as *item* and
+keeps its *key* until the crawl finishes, so that a request repeated after a crash does not add it
+again; one with an *error* cannot be delivered, and is not tried again."""
 
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
 DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"

@@ -69,8 +69,9 @@ class LeaseScheduler(BaseScheduler):
     crawl is resumed by the next one with the same file; ``start()`` runs again, and its
     requests are duplicates.
 
-    The download slot with the fewest requests in flight comes next, up to ``CONCURRENT_REQUESTS`` of
-    a slot; in a slot, requests are ordered by priority, then by age. Duplicates are filtered by the project's request fingerprints.
+    The download slot with the fewest requests in flight comes next, up to ``CONCURRENT_REQUESTS``
+    of a slot; in a slot, requests are ordered by priority, then by age. Duplicates are filtered by
+    the project's request fingerprints.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -204,7 +205,7 @@ class LeaseScheduler(BaseScheduler):
         return True
 
     def _key(self, request: Request, parent: Lease | None, *, from_start: bool) -> int:
-        """Return the 64-bit key of *request*, yielded by the callback of *parent* or by ``start()``.
+        """Return the 64-bit key of *request*, from the callback of *parent* or from ``start()``.
 
         The key of a request subject to the dupefilter is its fingerprint. The key of an unfiltered
         request also covers its parent and its number among the requests of this parent with the

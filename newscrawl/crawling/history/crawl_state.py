@@ -215,9 +215,10 @@ class CrawlState(schema.History):
     ) -> bool:
         """Record the entries and sources of *target*, and that it was read.
 
-        The latter is written at the end of the request, after everything else. *pause*: when the site asks not to poll. A *target*
-        fetched as an article is recorded as a page without article. Returns whether a known source
-        has rolled over: all its entries are new, so there may have been others.
+        The latter is written at the end of the request, after everything else. *pause*: when the
+        site asks not to poll. A *target* fetched as an article is recorded as a page without
+        article. Returns whether a known source has rolled over: all its entries are new, so there
+        may have been others.
         """
         site = plan.site.key
         plan.record_read(target)

@@ -249,7 +249,7 @@ class PageHistory(schema.History):
         return sorted(shared, key=lambda page: page.query != query.id)
 
     async def _find_by_path(self, entries: Iterable[Entry], site: str) -> dict[str, list[PageRow]]:
-        """Return emitted articles whose addresses differ from those of *entries* in parameters only.
+        """Return emitted articles whose URLs differ from those of *entries* in parameters only.
 
         Their headlines are the same, too: the parameters state the place of a link.
         """
@@ -550,7 +550,7 @@ def _headlines(hints: dict[str, str]) -> set[str]:
 
 
 def _is_other_story(article: Article, page: PageRow) -> bool:
-    """Return whether the title of *article* shares at most half of its words with the links to *page*."""
+    """Return whether the title of *article* has at most half the words of the links to *page*."""
     title, headlines = set(words(article.title or "")), _headlines(json.loads(page.hints))
     return bool(headlines) and all(
         2 * len(title.intersection(words(text))) <= min(len(title), len(set(words(text))))
@@ -559,7 +559,7 @@ def _is_other_story(article: Article, page: PageRow) -> bool:
 
 
 def _lacks_words_of_link(article: Article, visit: Visit) -> bool:
-    """Return whether *article*, without a date on its page, is about something else than the link."""
+    """Return whether *article*, with no date on its page, is about something else than the link."""
     date, title = article.evidence.get("date"), article.evidence.get("title")
     hints = visit.target.hints
     listed = frozenset(words(hints.get("link_text") or hints.get("title") or ""))

@@ -1,9 +1,9 @@
 """``Query``: what a crawl is asked for. Each query has a history of its own in the state.
 
-What is due, and which pages were judged, is remembered by query: an answer in a used state equals the
-answer in a new one. Of other queries, what they have written to the same output counts, so that no
-output has an article twice, and which pages are gone or of another period. The names of outputs are
-no part of a query, as schedulers change them.
+What is due, and which pages were judged, is remembered by query: an answer in a used state equals
+the answer in a new one. Of other queries, what they have written to the same output counts, so that
+no output has an article twice, and which pages are gone or of another period. The names of outputs
+are no part of a query, as schedulers change them.
 """
 
 from __future__ import annotations
@@ -117,5 +117,5 @@ class Queries(Component):
         return self._of_site.get(site, self._default)
 
     def is_given(self, query: Query, other: int, output: int | None) -> bool:
-        """Return whether an article of the query *other* that is in *output* is in that of *query*."""
+        """Return whether the article of another query in *output* is in the output of *query*."""
         return query.id == other or (output == self.output != 0)

@@ -33,7 +33,7 @@ LEARNED_KEPT: Final = 180 * _DAY
 """Seconds for which the memory of sites keeps what was learned of a site."""
 
 # page.dated: the date that the page states, in ISO 8601. page.status: listed, article, no_article,
-# known (same article as another page), failed, gone (these two are retried if they have a next_due).
+# known (same article as another page), failed, gone (both are retried if they have a next_due).
 # page.signalled: a listing has announced a change since the last fetch; page.vain: number of
 # announced changes that were none; page.updates: changes that were found. source.listed: entries at
 # the last fetch; source.rate: new articles per second.
@@ -279,7 +279,7 @@ ROW_SIZE: Final = 200
 KEY_COPIES: Final = 3
 """Copies of the key of a row in its table and in its indexes."""
 MAX_KEY: Final = 400
-"""Length of a key above which each copy takes a page of the file, whose size is :data:`PAGE_SIZE`."""
+"""Length of a key above which each copy takes a page of :data:`PAGE_SIZE` in the file."""
 PAGE_SIZE: Final = 4096
 _KEYS_SIZE: Final = (
     f"{ROW_SIZE} + {KEY_COPIES} * iif(length(key) > {MAX_KEY}, {PAGE_SIZE}, length(key))"
@@ -343,12 +343,12 @@ _SOURCES_PART: Final = 8
 
 
 class SiteSizes(Component):
-    """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
+    """Sizes of the rows of each site in ``page`` and ``source``, so that none fills the disk.
 
     Those of a page include its rows in ``alias``.
 
-    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an eighth; 0 is
-    none.
+    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an
+    eighth; 0 is none.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -396,7 +396,7 @@ class SiteSizes(Component):
 
 
 class History(Component):
-    """Base class of the histories; if ``NEWSCRAWL_ONLY_NEW`` is off, they are written but not read."""
+    """Base class of the histories; without ``NEWSCRAWL_ONLY_NEW``, they are written, not read."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
