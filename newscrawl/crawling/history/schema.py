@@ -314,17 +314,13 @@ DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
 }
 
 ALL_DUE: Final = (
-    "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL",
-    "UPDATE source SET next_due = ?",
-)
-SITE_DUE: Final = (
     """
 UPDATE page SET next_due = ?1
-WHERE site = ?2 AND query = ?3
-AND (next_due IS NOT NULL OR body_hash IS NULL AND status IN ('failed', 'gone'))
+WHERE (next_due IS NOT NULL OR body_hash IS NULL AND status IN ('failed', 'gone'))
 """,
-    "UPDATE source SET next_due = ?1 WHERE site = ?2 AND query = ?3",
+    "UPDATE source SET next_due = ?1 WHERE 1",
 )
+SITE_DUE: Final = tuple(f"{sql} AND site = ?2 AND query = ?3" for sql in ALL_DUE)
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",
     "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
