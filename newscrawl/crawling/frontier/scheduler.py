@@ -75,7 +75,6 @@ class LeaseScheduler(BaseScheduler):
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
         self._stats = crawler.stats
         self._book = LeaseBook.for_crawler(crawler)
         self._store = self._book.store
@@ -128,7 +127,7 @@ class LeaseScheduler(BaseScheduler):
             message = "The unfinished crawl of %s was asked for something else: its state stays"
             logger.info(message, runs[0][0])
             runs = []
-        if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
+        if runs:
             await self._resume(runs[0][0])
         else:
             self._end_run()

@@ -68,15 +68,6 @@ async def test_a_crawl_with_pending_requests_is_not_finished(state_file: Path):
 
 
 @in_loop
-async def test_starts_anew_on_request(state_file: Path):
-    async with run(state_file) as first:
-        first.add(1)
-    async with run(state_file, NEWSCRAWL_RESUME=False) as second:
-        assert not second.scheduler.has_pending_requests()
-        assert second.add(1) == [True]
-
-
-@in_loop
 async def test_loads_requests_beyond_the_memory_in_order(state_file: Path):
     async with run(state_file, NEWSCRAWL_FRONTIER_MEMORY=8) as first:
         first.add(*range(100, 200))
