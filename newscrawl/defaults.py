@@ -72,9 +72,7 @@ DEFAULTS: dict[str, Any] = {
     # Requests in memory, about 1 KB each; of the others, in the state file, 0.2 KB are.
     "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
     # False discards the requests of an unfinished crawl instead of resuming it.
-    "NEWSCRAWL_RESUME": True,
     # Seconds of CPU time in which a request may block the event loop. Pages take 0.1.
-    "NEWSCRAWL_STALL_LIMIT": 60.0,
     # Path of the state file, "%(name)s" is the spider's name; "": in memory.
     "NEWSCRAWL_STATE": "",
     # --- Reports: newscrawl report ---

@@ -329,7 +329,8 @@ CREATE TABLE IF NOT EXISTS memory (
 
 _DELETE: Final = "DELETE FROM memory WHERE until <= ?"
 _SELECT: Final = """
-SELECT owner, value, until FROM memory WHERE name = ?1 AND until > ?2 AND owner = coalesce(?3, owner)
+SELECT owner, value, until FROM memory
+WHERE name = ?1 AND until > ?2 AND owner = coalesce(?3, owner)
 """
 _PUT: Final = """
 INSERT INTO memory VALUES (?, ?, ?, ?)
@@ -338,7 +339,7 @@ ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until
 
 
 class SiteMemory(Component):
-    """The table ``memory``: values of an *owner*, a host or a domain, until a time in seconds.
+    """The table ``memory``: values of an *owner*, such as a host, until a time in seconds.
 
     For example the rules of robots.txt until they expire, or the end of a Retry-After.
     """

@@ -234,6 +234,8 @@ class NewsExtractPipeline(Component):
         """Return the reason to drop *article*; flag it if it was updated since a former crawl."""
         reason = self._options.drop_reason(article)
         state = CrawlState.of(self._crawler)
+        if state:
+            state.pages.record_date(page.url, article.date)
         if not reason and state:
             found = await state.pages.judge(article, page.url, parts)
             if found == "updated":

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poe
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
@@ -183,11 +183,6 @@ class SitelistSpider(Spider):
         *finished*: requests that this crawl finished before it was interrupted.
         """
         self.queries.put(site, self.limit)
-        stalled = LeaseBook.for_crawler(self.crawler).stalled
-        if stalled and stalled.site != site.key:
-            stalled = None
-        if stalled:
-            await self.crawl_state.record_stall(stalled)
         budgets = Budgets.from_settings(self.crawler.settings, site.limit or self.limit)
         history = await self.crawl_state.load(site.key, limit=2 * budgets.articles)
         period = Period.of(**self.window)
@@ -204,9 +199,6 @@ class SitelistSpider(Spider):
                 plan.add_article(page, depth=page["depth"], certain=page["certain"])
         self.site_stats.count(site.key, "discovered_count", plan.candidate_count)
         self.plans[site.key] = plan
-        if stalled:
-            self._count_failure(plan, cast("Role", stalled.role), stalled.url, "stalled")
-            plan.add_default_sitemap(stalled.url)
         return plan
 
     def _patterns_of(self, plan: SitePlan) -> UrlPatterns:

@@ -217,7 +217,7 @@ def test_rejects_other_files_without_changing_them(path: Path, make: Any, messag
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("table", ["request", "outcome", "outbox", "page", "crawl_site", "segment"])
+@pytest.mark.parametrize("table", ["request", "outcome", "outbox", "page", "crawl_site", "memory"])
 def test_checks_the_tables_of_all_components_at_once(path: Path, table: str):
     """A crawl does not start with them, and has not to be closed because of them."""
     open_and_close(path)

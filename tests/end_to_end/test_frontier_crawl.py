@@ -221,16 +221,10 @@ def test_close_spider_keeps_pending_requests(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_new_state_starts_from_the_beginning(crawl: TreeCrawl):
-    """Everything is fetched again without NEWSCRAWL_RESUME and after a finished crawl."""
-    crawl.kill_at(100)
-    crawl.options = {"NEWSCRAWL_RESUME": False}
-    time.sleep(0.5)  # the site still answers requests of the killed process
-    crawl.site.served.clear()
+def test_finished_crawl_starts_from_the_beginning(crawl: TreeCrawl):
+    """Everything is fetched again after a finished crawl."""
     crawl.finish()
     crawl.assert_complete()
-    assert crawl.repeated() == 0
-    crawl.options = {}
     crawl.site.served.clear()
     assert "newscrawl/frontier/resumed_count" not in crawl.finish()
     assert crawl.repeated() == 0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import random
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.helpers.scheduled_crawls import crawl_hours, crawl_steps
+from newscrawl.crawling.output.segments import read_segments
+from tests.helpers.scheduled_crawls import crawl_hours, crawl_steps, start_steps
 from tests.servers.newsroom import Newsroom, NewsServer, Story, instant
 
 if TYPE_CHECKING:
@@ -45,7 +49,13 @@ QUERIES: dict[str, Mapping[str, object]] = {
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[NewsServer]:
-    stories = [tuple(Story(20 * site + hour, hour) for hour in range(NOW + 1)) for site in range(3)]
+    stories = [
+        tuple(
+            Story(20 * site + hour, hour, gone=6 if hour == 6 else NOW + 9)
+            for hour in range(NOW + 1)
+        )
+        for site in range(3)
+    ]
     rooms = [
         Newsroom("bote.example", "news", stories[0], etags=True),
         Newsroom("kurier.example", "rss", stories[1], dates=True),
@@ -72,13 +82,9 @@ def answers(
 ) -> dict[str, tuple[list[str], int]]:
     """The articles that each query gives in a new state, and the number of its requests."""
     found = {}
-    steps = []
     for name, query in QUERIES.items():
         folder = tmp_path_factory.mktemp(name)
-        state = {"NEWSCRAWL_STATE": str(folder / "state.sqlite")}
-        steps.append((NOW, {**in_folder(folder, query, name), **state}))
-    crawls, _ = crawl_steps(tmp_path_factory.mktemp("fresh"), server, steps)
-    for name, crawl in zip(QUERIES, crawls, strict=True):
+        (crawl,), _ = crawl_steps(folder, server, [(NOW, in_folder(folder, query, name))])
         found[name] = urls(crawl), crawl.stats["downloader/request_count"]
     return found
 
@@ -105,6 +111,8 @@ def test_each_query_is_answered_in_a_used_state(
         found, requests = answers[name]
         assert urls(crawl) == found, name
         assert crawl.stats["downloader/request_count"] <= requests, name
+    used = sum(crawl.stats["downloader/request_count"] for crawl in crawls[: len(order)])
+    assert used < sum(requests for _, requests in answers.values()), "pages gone, or of other days"
     again = dict(zip(order, crawls[len(order) :], strict=True))
     assert urls(again.pop("newest")), "those that the limit left out"
     assert {name: found for name, crawl in again.items() if (found := urls(crawl))} == {}
@@ -135,3 +143,49 @@ def test_another_query_between_two_scheduled_crawls_changes_nothing(
     topics = [url for crawl in both[1::2] for url in urls(crawl)]
     assert topics
     assert len(topics) == len(set(topics))
+
+
+def kill_crawls(
+    folder: Path, server: NewsServer, steps: list[Mapping[str, object]], moment: random.Random
+) -> None:
+    """Start the crawls of *steps*, a minute after one another, and kill each after some requests."""
+    for minute, step in enumerate(steps):
+        last = len(server.requests) + moment.randrange(45)
+        ahead = {NOW: minute / 1440}
+        crawl = start_steps(folder, server, [(NOW, step)], ahead, NEWSCRAWL_CHECKPOINT=0.05)
+        while crawl.poll() is None and len(server.requests) < last:
+            time.sleep(0.002)
+        time.sleep(moment.random() / 10)
+        crawl.kill()
+        crawl.wait()
+
+
+@pytest.mark.parametrize("output", ["segments", "feeds", "one folder"])
+@pytest.mark.parametrize("seed", range(3))
+def test_kills_of_two_queries_in_turn(
+    server: NewsServer,
+    answers: dict[str, tuple[list[str], int]],
+    tmp_path: Path,
+    output: str,
+    seed: int,
+):
+    """The crawls that are killed, and those that follow, give what new states give."""
+    moment, kills = random.Random(seed), 8
+    steps: dict[str, dict[str, object]] = {}
+    for name in moment.sample(["all", "noon", "longer", "since", "bridge", "section"], 2):
+        folder = tmp_path / ("segments" if output == "one folder" else name)
+        segments = {"NEWSCRAWL_SEGMENTS": str(folder), "NEWSCRAWL_SEGMENT_ITEMS": 3, "FEEDS": {}}
+        feed = in_folder(tmp_path, QUERIES[name], name)
+        steps[name] = feed if output == "feeds" else {**QUERIES[name], **segments}
+    kill_crawls(tmp_path, server, moment.choices(list(steps.values()), k=kills), moment)
+    last = [(NOW, step) for step in steps.values()]
+    crawl_steps(tmp_path, server, last, {NOW: kills / 1440})
+    expected = {name: answers[name][0] for name in steps}
+    if output == "one folder":
+        found = sorted(item["url"] for item in read_segments(tmp_path / "segments"))
+        assert found == sorted(set().union(*expected.values()))
+        return
+    for name, urls_of_query in expected.items():
+        lines = (tmp_path / f"{name}.jsonl").read_text().splitlines() if output == "feeds" else ()
+        items = map(json.loads, lines) if lines else read_segments(tmp_path / name)
+        assert sorted(item["url"] for item in items) == urls_of_query, name

@@ -71,6 +71,21 @@ def crawl_steps(
     **settings: object,
 ) -> tuple[list[HourlyCrawl], str]:
     """Crawl the sites of *server* at each hour of *steps* with its settings; as :func:`crawl_hours`."""
+    run = start_steps(folder, server, steps, days_ahead, **settings)
+    status, log = run.wait(500), run.log_path.read_text(encoding="utf-8")
+    assert status == 0, log[-5000:]
+    crawls = json.loads((folder / "crawls.json").read_text(encoding="utf-8"))
+    return [HourlyCrawl(**crawl) for crawl in crawls], log
+
+
+def start_steps(
+    folder: Path,
+    server: NewsServer,
+    steps: Iterable[tuple[int, Mapping[str, object]]],
+    days_ahead: Mapping[int, float] | None = None,
+    **settings: object,
+) -> ForkedScrapy:
+    """Start the crawls of :func:`crawl_steps`; return their process."""
     job = {
         "steps": [(hour, asked, {}) for hour, asked in steps],
         "days_ahead": days_ahead or {},
@@ -89,17 +104,13 @@ def crawl_steps(
     }
     job_file = folder / "job.json"
     job_file.write_text(json.dumps(job), encoding="utf-8")
-    run = ForkedScrapy(
+    return ForkedScrapy(
         [str(job_file)],
         REPOSITORY,
         server.proxy_environment(),
         folder / "crawl.log",
         program=f"{__name__}:main",
     )
-    status, log = run.wait(500), run.log_path.read_text(encoding="utf-8")
-    assert status == 0, log[-5000:]
-    crawls = json.loads((folder / "crawls.json").read_text(encoding="utf-8"))
-    return [HourlyCrawl(**crawl) for crawl in crawls], log
 
 
 async def run(job: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -37,7 +37,6 @@ class Run:
             spider,
             settings_dict={
                 "NEWSCRAWL_STATE": str(state),
-                "NEWSCRAWL_STALL_LIMIT": 0,
                 "NEWSCRAWL_SEGMENTS": "segments",
                 "SCHEDULER": "newscrawl.crawling.frontier.LeaseScheduler",
                 "SPIDER_MIDDLEWARES": {"newscrawl.crawling.frontier.LeaseMiddleware": 1},
@@ -90,7 +89,7 @@ class Run:
         lease = self.book.find(request)
         assert lease is not None
         self.book.response_received(lease, request)
-        lease.items = items
+        lease.outputs = items
         return Response(request.url, request=request)
 
     def send(self, signal: object, response: Response, item: object, **arguments: Any) -> None:

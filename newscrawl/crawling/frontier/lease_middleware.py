@@ -77,9 +77,8 @@ class LeaseMiddleware(Component):
         if lease is not None and request is not None:
             self._book.response_received(lease, request)
             lease.final_url = response.url
-            lease.unchanged = response.status == HTTPStatus.NOT_MODIFIED
-            lease.in_spider = lease.running = True
-            self._book.enter_soon(lease)
+            lease.record("unchanged" if response.status == HTTPStatus.NOT_MODIFIED else "read")
+            lease.phase = "callback"
 
     async def process_spider_output(
         self, response: Response, result: AsyncIterator[Any]
@@ -91,12 +90,10 @@ class LeaseMiddleware(Component):
                 yield output
             return
         # Output that replaces an exception passes here a second time.
-        lease.running = True
+        lease.phase = "callback"
         try:
-            self._book.enter(lease)
             async for output in result:
                 yield _count_output(output, lease, response.request)
-                self._book.enter(lease)
         except Exception as error:
             _callback_failed(self._book, lease, error)
             if not lease.stopped:
@@ -127,13 +124,13 @@ class LeaseErrback:
         """Call the spider's errback; without one, raise the failure."""
         lease = self._lease
         self.book.response_received(lease, failure.request)  # type: ignore[attr-defined]
-        lease.failed = failure_reason(failure.value)
+        lease.record(f"failed/{failure_reason(failure.value)}")
         if is_stopped(failure.value):
             lease.stopped = True
             return None
-        if lease.in_spider:  # the middleware counts the output
+        if lease.phase == "callback":  # the middleware counts the output
             return self._call(failure)
-        lease.running = True
+        lease.phase = "callback"
         try:
             output = self._call(failure)
         except Exception as error:
@@ -170,14 +167,13 @@ def _count_output(output: Any, lease: Lease, request: Request | None) -> Any:
             output = output.copy()
         output.meta.pop(LEASE, None)
         output.meta[PARENT] = lease.id
-        lease.requests += 1
-    elif output is not None:
-        lease.items += 1
+    if output is not None:
+        lease.outputs += 1
     return output
 
 
 def _callback_failed(book: LeaseBook, lease: Lease, error: Exception) -> None:
     if not isinstance(error, CloseSpider):
-        lease.failed = failure_reason(error)
+        lease.record(f"failed/{failure_reason(error)}")
         lease.stopped |= is_stopped(error)
     book.callback_finished(lease)

@@ -7,9 +7,9 @@ import hashlib
 import json
 import logging
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -24,7 +24,7 @@ from newscrawl.sqlite import checksum
 from newscrawl.workers.child import is_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -74,9 +74,9 @@ CREATE TABLE IF NOT EXISTS outbox (
 );
 """)
 """A request is pending until *request* is NULL; the row then marks its *key* as seen. ``outbox``:
-items in the order of *id*, for the segments in a folder. A delivered item has NULL as *item* and keeps its *key* until the crawl
-finishes, so that a request repeated after a crash does not add it again; one with an *error* cannot
-be delivered, and is not tried again."""
+items in the order of *id*, for the segments in a folder. A delivered item has NULL as *item* and
+keeps its *key* until the crawl finishes, so that a request repeated after a crash does not add it
+again; one with an *error* cannot be delivered, and is not tried again."""
 
 INSERT: Final = "INSERT INTO request VALUES (?, ?, ?, ?, ?, ?)"
 DELETE_DELIVERED: Final = "DELETE FROM outbox WHERE item IS NULL"
@@ -104,17 +104,8 @@ class FinishedRequest(NamedTuple):
     outcome: str
 
 
-class StalledRequest(NamedTuple):
-    """A request that blocked the event loop of an earlier run."""
-
-    #: ID and key of its lease
-    id: int
-    key: int
-    url: str
-    site: str
-    role: str
-    #: function and line
-    place: str
+#: outcomes of a request, the best one last
+_OUTCOMES: Final = ("read", "unchanged", "failed", "dropped", "article")
 
 
 @dataclass(slots=True, eq=False)
@@ -125,7 +116,7 @@ class Lease:
     #: key of the request, the same after a crash
     key: int
     url: str
-    #: download slot of the request in flight
+    #: download slot of the request
     slot: str
     #: False for a request that is only in memory
     durable: bool = True
@@ -133,28 +124,16 @@ class Lease:
     parent: Lease | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     final_url: str = ""
-    #: no response or failure yet
-    in_flight: bool = True
-    #: spider middlewares process the response, or the output of its callback
-    in_spider: bool = False
-    #: its callback or errback has not finished
-    running: bool = False
-    #: number of items in the pipelines
-    items: int = 0
-    #: number of requests on their way to the scheduler
-    requests: int = 0
+    #: no response or failure yet; its callback or errback is running; neither
+    phase: Literal["download", "callback", "done"] = "download"
+    #: number of items in the pipelines and of requests on their way to the scheduler
+    outputs: int = 0
     #: number of in-memory requests that must end before this lease
     children: int = 0
-    #: a redirect or retry of the request was announced, but has not reached the scheduler
-    replacement_announced: bool = False
-    #: queued to be ended
-    ending: bool = False
-    scraped: bool = False
-    dropped: str | None = None
-    failed: str | None = None
-    unchanged: bool = False
     #: the crawl was stopped before all results: the request stays pending
     stopped: bool = False
+    #: ``article``, ``dropped/<reason>``, ``failed/<reason>``, ``unchanged`` or ``read``
+    outcome: str = _OUTCOMES[0]
     #: keys of the URLs that it was redirected to
     redirects: set[int] = field(default_factory=set)
     #: number of unfiltered child requests by fingerprint
@@ -164,38 +143,19 @@ class Lease:
     #: statements to write at the end
     writes: list[tuple[str, list[tuple[Any, ...]]]] = field(default_factory=list)
 
-    @property
-    def outcome(self) -> str:
-        """``article``, ``dropped/<reason>``, ``failed/<reason>``, ``unchanged`` or ``read``."""
-        if override := self.meta.get(OUTCOME):
-            return str(override)
-        if self.scraped:
-            return "article"
-        if self.dropped or self.failed:
-            return self.dropped or f"failed/{self.failed}"
-        return "unchanged" if self.unchanged else "read"
+    def record(self, outcome: str) -> None:
+        """Set the outcome unless a better one is known."""
+        if _rank(outcome) >= _rank(self.outcome):
+            self.outcome = outcome
 
     @property
     def is_finished(self) -> bool:
         """True if no more results can follow."""
-        return not (
-            self.stopped
-            or self.in_flight
-            or self.running
-            or self.items
-            or self.requests
-            or self.children
-        )
+        return self.phase == "done" and not (self.stopped or self.outputs or self.children)
 
 
-class LeaseObserver:
-    """Receives the events of leases."""
-
-    def lease_entered(self, lease: Lease) -> None:
-        """Handle that the event loop begins to process a response, or continues its callback."""
-
-    def request_released(self, slot: str) -> None:
-        """Handle that a request of the download *slot* is no longer in flight."""
+def _rank(outcome: str) -> int:
+    return _OUTCOMES.index(outcome.partition("/")[0])
 
 
 class LeaseBook(Component):
@@ -206,29 +166,25 @@ class LeaseBook(Component):
     A child that ends before its parent is written with its own end.
     """
 
+    #: method of the scheduler for a request of a download slot that is no longer in flight
+    release_slot: Callable[[str], None]
+
     def __init__(self, crawler: Crawler) -> None:
         self.store = CrawlStore.for_crawler(crawler)
         self._leases: dict[int, Lease] = {}
-        self._finished: deque[Lease] = deque()
+        #: by ID, to be ended after the current event
+        self._finished: dict[int, Lease] = {}
         #: child requests that are not in the file yet, by key
         self._unwritten: dict[int, RequestRow] = {}
         self._stats = crawler.stats
-        #: the scheduler, which clears the tables when a new crawl starts, and its watchdog
-        self._observers: list[LeaseObserver] = []
         #: folder of the segments; without, there is no outbox
         self._segments = str(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
-        #: request that blocked the event loop of the run that this one resumes
-        self.stalled: StalledRequest | None = None
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._item_dropped, signals.item_dropped)
         crawler.signals.connect(self._item_error, signals.item_error)
 
     def __len__(self) -> int:
         return len(self._leases)
-
-    def observe(self, observer: LeaseObserver) -> None:
-        """Report the events of leases to *observer*."""
-        self._observers.append(observer)
 
     def add(self, lease: Lease) -> None:
         """Add a lease."""
@@ -259,38 +215,26 @@ class LeaseBook(Component):
         """Return True if the request is not in the file yet."""
         return key in self._unwritten
 
-    def enter(self, lease: Lease) -> None:
-        """Record that the event loop begins to process *lease*."""
-        for observer in self._observers:
-            observer.lease_entered(lease)
-
-    def enter_soon(self, lease: Lease) -> None:
-        """Record that the event loop begins to process *lease* when it calls the callback."""
-        loop = asyncio.get_running_loop()
-        # Scrapy lets the loop turn twice between the spider middlewares and the callback.
-        loop.call_soon(loop.call_soon, self.enter, lease)
-
     def response_received(self, lease: Lease, request: Request) -> None:
         """Record a response or failure of *request*, the last one made under *lease*."""
-        self.enter(lease)
-        if lease.in_flight:
+        if lease.phase == "download":
             lease.meta = request.meta
             self._release(lease)
 
     def _release(self, lease: Lease) -> None:
-        lease.in_flight = False
-        for observer in self._observers:
-            observer.request_released(lease.slot)
+        lease.phase = "done"
+        self.release_slot(lease.slot)
 
     def callback_finished(self, lease: Lease) -> None:
         """Record that the callback of *lease* yields nothing more."""
-        lease.running = False
+        lease.phase = "done"
         self.check(lease)
 
     def fail(self, lease: Lease, reason: str) -> None:
-        """Record that *lease* has failed without a response."""
-        lease.failed = lease.failed or reason
-        if lease.in_flight:
+        """Record that *lease* has failed, if nothing else is known of it."""
+        if lease.outcome == "read":
+            lease.outcome = f"failed/{reason}"
+        if lease.phase == "download":
             self._release(lease)
         self.check(lease)
 
@@ -299,10 +243,9 @@ class LeaseBook(Component):
         self.end_finished()
         for lease in list(self._leases.values()):
             logger.warning("Request lost (no response reached its callback): %s", lease.url)
+            lease.outputs = 0
             self.fail(lease, "lost")
-            lease.items = lease.requests = 0
-            lease.running = False
-            self.check(lease)
+            self.callback_finished(lease)
         self.end_finished()
 
     def write_with_end(
@@ -327,31 +270,17 @@ class LeaseBook(Component):
             sites[site].append(FinishedRequest(*row))
         return dict(sites)
 
-    async def set_aside(self, stalled: StalledRequest) -> bool:
-        """End a request of the interrupted run; return False if it had ended."""
-        if await self.store.read("SELECT 1 FROM outcome WHERE request = ?", (stalled.id,)):
-            return False
-        stored = await self.store.read("SELECT 1 FROM request WHERE id = ?", (stalled.id,))
-        meta = {"newscrawl_site": stalled.site, "newscrawl_role": stalled.role}
-        lease = Lease(stalled.id, stalled.key, stalled.url, "", durable=bool(stored), meta=meta)
-        lease.failed = "stalled"
-        self._end(lease)
-        self.stalled = stalled
-        return True
-
     def check(self, lease: Lease) -> None:
         """End *lease* if it is finished, after all other handlers of the current event."""
-        if lease.is_finished and not lease.ending:
-            lease.ending = True
-            self._finished.append(lease)
-            if len(self._finished) == 1:
+        if lease.is_finished:
+            if not self._finished:
                 asyncio.get_running_loop().call_soon(self.end_finished)
+            self._finished[lease.id] = lease
 
     def end_finished(self) -> None:
         """End all finished leases."""
         while self._finished:
-            lease = self._finished.popleft()
-            lease.ending = False
+            lease = self._finished.pop(next(iter(self._finished)))
             if lease.is_finished and lease.id in self._leases:
                 del self._leases[lease.id]
                 self._end(lease)
@@ -373,7 +302,7 @@ class LeaseBook(Component):
             self.check(lease.parent)
 
     def _record_outcome(self, lease: Lease) -> None:
-        outcome = lease.outcome
+        outcome = str(lease.meta.get(OUTCOME) or lease.outcome)
         self._stats.inc_value(f"newscrawl/outcome_count/{outcome}")
         site = lease.meta.get("newscrawl_site") or site_key_or(lease.url, "")
         role = lease.meta.get("newscrawl_role") or ""
@@ -383,38 +312,33 @@ class LeaseBook(Component):
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = self._lease_of(response)
-        if lease:
-            lease.scraped = True
-        if self._segments:
-            self._add_to_outbox(item, lease)
-        self._item_done(lease)
+        outcome = self._add_to_outbox(item, lease) if self._segments else "article"
+        self._item_done(lease, outcome)
 
-    def _add_to_outbox(self, item: Any, lease: Lease | None) -> None:
+    def _add_to_outbox(self, item: Any, lease: Lease | None) -> str:
+        """Write *item* with the end of *lease*; return the outcome."""
         try:
             row = outbox_row(item)
         except (TypeError, ValueError) as error:
             self._stats.inc_value("newscrawl/frontier/unserializable_item_count")
             message = "Could not serialize a %s as JSON, the item is lost: %s"
             logger.error(message, type(item).__qualname__, error)  # noqa: TRY400
-            if lease:
-                lease.scraped, lease.failed = False, "unserializable"
-            return
+            return "failed/unserializable"
         self.write_with_lease(lease, _INSERT_ITEM, [(self._segments, *row)])
+        return "article"
 
     def _item_dropped(self, response: Response | Failure | None, exception: BaseException) -> None:
         if lease := self._lease_of(response):
-            lease.dropped = _drop_outcome(exception)
             lease.stopped |= is_stopped(exception)
-            self._item_done(lease)
+            self._item_done(lease, _drop_outcome(exception))
 
     def _item_error(self, response: Response | Failure | None) -> None:
-        if lease := self._lease_of(response):
-            lease.failed = "pipeline"
-            self._item_done(lease)
+        self._item_done(self._lease_of(response), "failed/pipeline")
 
-    def _item_done(self, lease: Lease | None) -> None:
+    def _item_done(self, lease: Lease | None, outcome: str) -> None:
         if lease:
-            lease.items -= 1
+            lease.record(outcome)
+            lease.outputs -= 1
             self.check(lease)
 
     def _lease_of(self, response: Response | Failure | None) -> Lease | None:

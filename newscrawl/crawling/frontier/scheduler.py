@@ -27,7 +27,6 @@ from newscrawl.crawling.frontier.leases import (
     PLANNED,
     Lease,
     LeaseBook,
-    LeaseObserver,
 )
 from newscrawl.crawling.frontier.request_queue import (
     PendingRequests,
@@ -36,7 +35,6 @@ from newscrawl.crawling.frontier.request_queue import (
     dump_request,
     load_request,
 )
-from newscrawl.crawling.frontier.watchdog import read_record, start_watchdog
 from newscrawl.crawling.network.downloader import MAX_WAITING, Downloader
 from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
-
-    from newscrawl.crawling.frontier.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +59,7 @@ SELECT max(
 """
 
 
-class LeaseScheduler(BaseScheduler, LeaseObserver):
+class LeaseScheduler(BaseScheduler):
     """Scheduler of a crawl that can be killed and resumed without losing requests or items.
 
     A request returned to the engine has a lease; it stays pending in the file until all its results
@@ -73,15 +69,14 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
     crawl is resumed by the next one with the same file; ``start()`` runs again, and its
     requests are duplicates.
 
-    The download slot with the fewest requests in flight comes next, up to ``CONCURRENT_REQUESTS`` of
-    a slot; in a slot, requests are ordered by priority, then by age. Duplicates are filtered by the project's request fingerprints.
+    The download slot with the fewest requests in flight comes next, up to ``CONCURRENT_REQUESTS``
+    of a slot; in a slot, requests are ordered by priority, then by age. Duplicates are filtered by
+    the project's request fingerprints.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
         self._stats = crawler.stats
         self._book = LeaseBook.for_crawler(crawler)
-        self._book.observe(self)
         self._store = self._book.store
         self._fingerprint = crawler.request_fingerprinter.fingerprint
         self._start_counts: Counter[bytes] = Counter()
@@ -91,6 +86,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         if isinstance(downloader, Downloader):
             downloader.max_waiting = MAX_WAITING
         self._pending = PendingRequests()
+        self._book.release_slot = self._pending.release
         #: JSON of requests by key; that of other pending ones is only in the file
         self._texts: dict[int, str] = {}
         self._memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
@@ -98,8 +94,9 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._spilling: asyncio.Task[None] | None = None
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
+        #: leases with a redirect or retry that has not reached the scheduler yet
+        self._announced: set[Lease] = set()
         self._ids = count(1)
-        self._watchdog: Watchdog | None = None
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._book.fail_all, signals.spider_idle)
 
@@ -130,7 +127,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
             message = "The unfinished crawl of %s was asked for something else: its state stays"
             logger.info(message, runs[0][0])
             runs = []
-        if runs and setting(self._crawler.settings, "NEWSCRAWL_RESUME"):
+        if runs:
             await self._resume(runs[0][0])
         else:
             self._end_run()
@@ -143,8 +140,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         # Modules stay: collections, with those at the end of the process, need not look at them.
         if not gc.get_freeze_count():
             gc.freeze()
-        if await self._commit():  # now, since a stalled event loop runs no timer
-            self._watchdog = start_watchdog(self._crawler, self._book, asyncio.get_running_loop())
+        await self._commit()
 
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
@@ -153,7 +149,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         self._store.write("UPDATE run SET ended = ? WHERE ended IS NULL", [(now,)])
 
     async def _resume(self, started: str) -> None:
-        await self._set_stalled_request_aside()
         ((last_id,),) = await self._store.read(_SELECT_LAST_ID)
         self._ids = count(last_id + 1)
         request_id = -1
@@ -165,13 +160,6 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         pending = len(self._pending)
         logger.info("Resuming the crawl of %s: %d pending requests", started, pending)
         self._stats.set_value(RESUMED_COUNT, pending)
-
-    async def _set_stalled_request_aside(self) -> None:
-        stalled = read_record(self._store.path) if self._store.path else None
-        if stalled and await self._book.set_aside(stalled):
-            message = "The last run stalled in %s; setting aside %s as failed/stalled"
-            logger.warning(message, stalled.place, stalled.url)
-            await self._commit()
 
     async def _commit(self) -> bool:
         """Commit all writes; return False if that failed, which closes the spider."""
@@ -186,17 +174,11 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return deferred_from_coro(self._close(reason))
 
     async def _close(self, reason: str) -> None:
-        if self._watchdog:
-            self._watchdog.stop()
         self._book.end_finished()
         if reason == "finished" and not self._book and not self._pending:
             self._end_run()
         if await self._commit() and (pending := len(self._pending) + len(self._book)):
             logger.info("%d requests pending; the next run resumes them", pending)
-
-    def request_released(self, slot: str) -> None:
-        """Handle that a request of the download *slot* is no longer in flight."""
-        self._pending.release(slot)
 
     def has_pending_requests(self) -> bool:
         """Return True if there are pending requests."""
@@ -205,7 +187,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
     def enqueue_request(self, request: Request) -> bool:
         """Add a new request, or a redirect or retry; return False if it is a duplicate."""
         lease = self._book.find(request)
-        if lease is not None and lease.in_flight:
+        if lease is not None and lease.phase == "download":
             return self._replace(lease, request)
         request.meta.pop(LEASE, None)
         if isinstance(request.errback, LeaseErrback):  # a copy of a leased request
@@ -222,7 +204,7 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
         return True
 
     def _key(self, request: Request, parent: Lease | None, *, from_start: bool) -> int:
-        """Return the 64-bit key of *request*, yielded by the callback of *parent* or by ``start()``.
+        """Return the 64-bit key of *request*, from the callback of *parent* or from ``start()``.
 
         The key of a request subject to the dupefilter is its fingerprint. The key of an unfiltered
         request also covers its parent and its number among the requests of this parent with the
@@ -279,9 +261,9 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
 
     def _replace(self, lease: Lease, request: Request) -> bool:
         """Add a redirect or retry under the lease of the original request."""
-        lease.replacement_announced = False
+        self._announced.discard(lease)
         if self._is_duplicate_redirect(lease, request):
-            lease.dropped = "dropped/duplicate"
+            lease.record("dropped/duplicate")
             self._book.fail(lease, "duplicate")
             return False
         lease.final_url = request.url
@@ -353,16 +335,16 @@ class LeaseScheduler(BaseScheduler, LeaseObserver):
     def _request_scheduled(self, request: Request) -> None:
         """Record a request before :meth:`enqueue_request`; signal handlers may still reject it."""
         if parent := self._book.get(request.meta.get(PARENT)):
-            parent.requests -= 1
+            parent.outputs -= 1
             self._book.check(parent)
         lease = self._book.find(request)
-        if lease and lease.in_flight:
-            lease.replacement_announced = True
+        if lease and lease.phase == "download":
+            self._announced.add(lease)
             asyncio.get_running_loop().call_soon(self._fail_if_rejected, lease)
 
     def _fail_if_rejected(self, lease: Lease) -> None:
-        if lease.replacement_announced:
-            lease.replacement_announced = False
+        if lease in self._announced:
+            self._announced.discard(lease)
             self._book.fail(lease, "ignored")
 
 

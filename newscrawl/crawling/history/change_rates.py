@@ -72,7 +72,7 @@ class ChangeRates:
             self._forget(place)
 
     def record_announcement(self, age: float, *, changed: bool) -> None:
-        """Record whether an article, visited at *age* since a listing announced a change, has one."""
+        """Record whether an article has the change that a listing announced, visited at *age*."""
         self.announced += changed
         self.vain += not changed
         if changed:  # then the listing announces others of this age as well

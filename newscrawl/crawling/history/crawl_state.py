@@ -7,12 +7,13 @@ emits the article.
 
 from __future__ import annotations
 
+import json
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import signals
 
@@ -24,7 +25,6 @@ from newscrawl.crawling.history.conditional_requests import cache_time, validato
 from newscrawl.crawling.history.page_history import PageHistory
 from newscrawl.crawling.history.revisit_policy import DAY, REDUNDANT_CREDIT, due_at
 from newscrawl.crawling.history.schema import SourceRow
-from newscrawl.crawling.urls import page_key
 from newscrawl.defaults import setting
 
 if TYPE_CHECKING:
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
     from newscrawl.crawling.discovery.site_plan import SitePlan
     from newscrawl.crawling.discovery.target import Role
-    from newscrawl.crawling.frontier.leases import StalledRequest
     from newscrawl.crawling.history.page_history import ClassifiedEntries
 
 logger = logging.getLogger(__name__)
 
 # Seconds that two machines' clocks may differ.
 _CLOCK_TOLERANCE: Final = 60.0
+_PARAMETERS: Final = "parameters"
 _NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
@@ -94,6 +94,8 @@ class CrawlState(schema.History):
         super().__init__(crawler)
         settings = crawler.settings
         self.pages = PageHistory(crawler)
+        #: tracking parameters that were compared, by site
+        self._parameters: defaultdict[str, dict[str, bool]] = defaultdict(dict)
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
@@ -153,8 +155,9 @@ class CrawlState(schema.History):
         kept = {entry["key"] for entry in await self.pages.without_articles(sections, site)}
         rows = [row for row in rows if row.role != "section" or row.key in kept]
         pages = await self.pages.due(site, since=since, limit=limit)
-        found = await self._store.read(schema.SELECT_PARAMETERS, (site,))
-        return SiteHistory(known, rows, pages, {name: bool(kept) for name, kept in found})
+        for _, text, _ in await self._memory.find(_PARAMETERS, site) if self._memory else ():
+            self._parameters[site] = json.loads(text)
+        return SiteHistory(known, rows, pages, self._parameters[site])
 
     async def _load_sources(
         self, site: str
@@ -194,7 +197,10 @@ class CrawlState(schema.History):
 
     def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
         """Record whether tracking parameters tell pages of *site* apart."""
-        self._store.write(schema.INSERT_PARAMETER, [(site, name, kept) for name in names])
+        self._parameters[site].update(dict.fromkeys(names, kept))
+        if self._memory:
+            until = clock.now().timestamp() + schema.LEARNED_KEPT
+            self._memory.put(_PARAMETERS, site, json.dumps(self._parameters[site]), until)
 
     def record_listing(
         self,
@@ -209,9 +215,10 @@ class CrawlState(schema.History):
     ) -> bool:
         """Record the entries and sources of *target*, and that it was read.
 
-        The latter is written at the end of the request, after everything else. *pause*: when the site asks not to poll. A *target*
-        fetched as an article is recorded as a page without article. Returns whether a known source
-        has rolled over: all its entries are new, so there may have been others.
+        The latter is written at the end of the request, after everything else. *pause*: when the
+        site asks not to poll. A *target* fetched as an article is recorded as a page without
+        article. Returns whether a known source has rolled over: all its entries are new, so there
+        may have been others.
         """
         site = plan.site.key
         plan.record_read(target)
@@ -315,31 +322,15 @@ class CrawlState(schema.History):
         self._record_new_sources(plan)
         if target.role == "article":
             self.pages.record_failure(target, request, reason)
-        else:
-            self._record_source_failure(plan.site.key, target, request, reason)
-
-    def _record_source_failure(
-        self, site: str, target: Target, request: Request | None, reason: str
-    ) -> None:
-        """Record that *target* could not be fetched or read."""
+            return
         failures = target.history.get("failures", 0) + 1
         never_read = "fetched_at" not in target.history and reason in _MISSING
         delay = self._policy.after_source_failure(failures, never_read=never_read)
         due = due_at(clock.now().timestamp(), delay)
         self._update_next_due(due)
+        site = plan.site.key
         row = (due, failures, site, self._queries.of(site).id, target.role, target.key)
         self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])
-
-    async def record_stall(self, stalled: StalledRequest) -> None:
-        """Record the failure of a request that blocked the run that this one resumes."""
-        site, role, url = stalled.site, cast("Role", stalled.role), stalled.url
-        if role == "article":
-            await self.pages.record_stall(url, site)
-        else:
-            known, _ = await self._load_sources(site)
-            source = known.get((role, page_key(url)))
-            target = Target(role, url, history=source.history if source else {})
-            self._record_source_failure(site, target, None, "stalled")
 
     def close(self) -> None:
         """Store the changes of sites; set the stat ``newscrawl/state/next_due`` (ISO 8601)."""

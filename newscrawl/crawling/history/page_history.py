@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
-from newscrawl.crawling.crawl_store import SiteMemory
-from newscrawl.crawling.discovery.target import Target
+from newscrawl.crawling.article_filters import ArticleFilters
 from newscrawl.crawling.history import schema
 from newscrawl.crawling.history.change_rates import ChangeRates
 from newscrawl.crawling.history.conditional_requests import validators
@@ -25,26 +24,29 @@ from newscrawl.crawling.history.revisit_policy import (
 )
 from newscrawl.crawling.history.schema import PageRow
 from newscrawl.crawling.urls import page_key, registered_domain, site_key
+from newscrawl.defaults import setting
 from newscrawl.fields.kind.link_classifier import MIN_ARTICLE_POINTS, url_points
+from newscrawl.items import parse_iso
 from newscrawl.sqlite import checksum
 from newscrawl.text import body_hash, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import date
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from newscrawl.crawling.discovery.target import Target
     from newscrawl.crawling.history.revisit_policy import ArticleStatus
     from newscrawl.items import Article
 
     Entry = dict[str, Any]
 
 _MAX_RECENT: Final = 4096
-#: name in the memory of sites, and time for which it is kept in seconds
+#: name in the memory of sites
 _RATES: Final = "change_rates"
-_RATES_KEPT: Final = 180 * DAY
 #: characters of a page that says that a story is gone, with status 200
 _MAX_SOFT_404: Final = 600
 #: words of a link, and the largest share of them on a page that is about something else
@@ -101,13 +103,17 @@ class PageHistory(schema.History):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._memory = SiteMemory.of(crawler)
         #: by site
         self._rates: defaultdict[str, ChangeRates] = defaultdict(ChangeRates)
         self._visits: dict[str, Visit] = {}
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: LocalCache[str, EmittedArticle] = LocalCache(_MAX_RECENT)
         self._texts: LocalCache[tuple[str, bytes], str] = LocalCache(_MAX_RECENT)
+        #: a query that keeps or repeats pages fetches those of others again
+        self._reads_facts = not (
+            self._queries.keeps_pages or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
+        )
+        self._filters = ArticleFilters.read(crawler.settings)
         #: keys of the further pages in stories of this crawl, and of stories read as a whole
         self.joined: set[str] = set()
 
@@ -136,7 +142,10 @@ class PageHistory(schema.History):
         *since*: time of the last poll of their source in seconds.
         """
         result, query = ClassifiedEntries(), self._queries.of(site)
-        known = await self._find_pages([entry["key"] for entry in entries], site)
+        pages = await self._read_pages(entry["key"] for entry in entries)
+        known = {
+            key: found for key, rows in pages.items() if (found := self._of_output(rows, site))
+        }
         others = (entry for entry in entries if entry["key"] not in known)
         known |= await self._find_by_path(others, site)
         result.is_first_new = bool(entries) and entries[0]["key"] not in known
@@ -148,7 +157,9 @@ class PageHistory(schema.History):
             page = next((row for row in rows if row.same_url), None)
             if page and page.query != query.id and self._queries.keeps_pages:
                 page = None  # its article is known, its raw page is wanted
-            if page is None:
+            if page is None and any(map(self._is_settled, pages.get(entry["key"], ()))):
+                result.known.append(entry["key"])
+            elif page is None:
                 # Articles with this URL as canonical URL may be the same one.
                 twins = [[row.key, row.body_hash.hex()] for row in rows if row.body_hash]
                 result.new.append({**entry, "history": {"twins": twins}} if twins else entry)
@@ -208,12 +219,24 @@ class PageHistory(schema.History):
 
         Of other queries these are the articles that they have given to the same output.
         """
+        pages = await self._read_pages(keys)
+        return {key: found for key, rows in pages.items() if (found := self._of_output(rows, site))}
+
+    async def _read_pages(self, keys: Iterable[str]) -> dict[str, list[PageRow]]:
+        """Return the pages with *keys*, of all queries."""
         found: dict[str, list[PageRow]] = {}
         if unique := list(dict.fromkeys(keys)):
-            rows = await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),))
-            for page in self._of_output((PageRow(*row) for row in rows), site):
-                found.setdefault(page.query_key, []).append(page)
+            for row in await self._store.read(schema.SELECT_PAGES, (json.dumps(unique),)):
+                found.setdefault(row[0], []).append(PageRow(*row))
         return found
+
+    def _is_settled(self, page: PageRow) -> bool:
+        """Return whether what another query has learned of *page* excludes it from this one."""
+        if not page.same_url or not self._reads_facts:
+            return False
+        if page.status == "gone":
+            return page.next_due is None or page.next_due > clock.now().timestamp()
+        return bool(page.dated and self._filters.reason_by_date(parse_iso(page.dated)))
 
     def _of_output(self, pages: Iterable[PageRow], site: str) -> list[PageRow]:
         query = self._queries.of(site)
@@ -226,7 +249,7 @@ class PageHistory(schema.History):
         return sorted(shared, key=lambda page: page.query != query.id)
 
     async def _find_by_path(self, entries: Iterable[Entry], site: str) -> dict[str, list[PageRow]]:
-        """Return emitted articles whose addresses differ from those of *entries* in parameters only.
+        """Return emitted articles whose URLs differ from those of *entries* in parameters only.
 
         Their headlines are the same, too: the parameters state the place of a link.
         """
@@ -282,13 +305,16 @@ class PageHistory(schema.History):
         visit = self._visits[response.url] = Visit.of(target, response)
         self._write(visit, schema.PAGE_FETCHED, *self._next_visit(target, response.request))
 
+    def record_date(self, url: str, date: date | None) -> None:
+        """Record the *date* of the article on the page at *url*, for other queries."""
+        if date and (visit := self._visits.get(url)):
+            self._write(visit, schema.PAGE_DATED, date.isoformat())
+
     def record_unchanged(self, target: Target, response: Response) -> None:
         """Record that *target* has not changed since it was emitted."""
         self._record_unchanged(Visit.of(target, response))
 
-    def record_failure(
-        self, target: Target, request: Request | None, reason: str, site: str = ""
-    ) -> None:
+    def record_failure(self, target: Target, request: Request | None, reason: str) -> None:
         """Record that *target* could not be fetched, or that its page has no article."""
         now, history = clock.now().timestamp(), target.history
         digest = bytes.fromhex(history["hash"]) if target.is_revisit else None
@@ -298,19 +324,11 @@ class PageHistory(schema.History):
         elif target.is_revisit:  # no retry: the next revisit follows
             status, (_, due) = "article", self._next_visit(target, request)
         else:
-            status, failures = "failed", failures + 1
+            status, failures = "gone" if reason in DELETED else "failed", failures + 1
             delay = self._policy.after_page_failure(failures, reason)
             due = None if delay is None else due_at(now, delay)
-        row = (status, now, due, failures, digest, self._queries.of(site or _site_of(request)).id)
+        row = (status, now, due, failures, digest, self._queries.of(_site_of(request)).id)
         self._leases.write_with_end(request, schema.PAGE_ENDED, [(*row, target.key)])
-
-    async def record_stall(self, url: str, site: str) -> None:
-        """Record that the page at *url* blocked the run that this one resumes."""
-        key = page_key(url)
-        for row in (await self._find_pages([key], site)).get(key, ()):
-            if row.key == key:
-                target = Target("article", url, history=row.history)
-                self.record_failure(target, None, "stalled", site)
 
     def _status_of_copy(
         self, visit: Visit, article: Article, digest: bytes, *, emitted: bool
@@ -484,7 +502,7 @@ class PageHistory(schema.History):
 
     def save(self) -> None:
         """Store what is known of the changes of each site."""
-        until = clock.now().timestamp() + _RATES_KEPT
+        until = clock.now().timestamp() + schema.LEARNED_KEPT
         if self._memory:
             for site, rates in self._rates.items():
                 self._memory.put(_RATES, site, json.dumps(asdict(rates)), until)
@@ -532,7 +550,7 @@ def _headlines(hints: dict[str, str]) -> set[str]:
 
 
 def _is_other_story(article: Article, page: PageRow) -> bool:
-    """Return whether the title of *article* shares at most half of its words with the links to *page*."""
+    """Return whether the title of *article* has at most half the words of the links to *page*."""
     title, headlines = set(words(article.title or "")), _headlines(json.loads(page.hints))
     return bool(headlines) and all(
         2 * len(title.intersection(words(text))) <= min(len(title), len(set(words(text))))
@@ -541,7 +559,7 @@ def _is_other_story(article: Article, page: PageRow) -> bool:
 
 
 def _lacks_words_of_link(article: Article, visit: Visit) -> bool:
-    """Return whether *article*, without a date on its page, is about something else than the link."""
+    """Return whether *article*, with no date on its page, is about something else than the link."""
     date, title = article.evidence.get("date"), article.evidence.get("title")
     hints = visit.target.hints
     listed = frozenset(words(hints.get("link_text") or hints.get("title") or ""))

@@ -1,8 +1,9 @@
 """``Query``: what a crawl is asked for. Each query has a history of its own in the state.
 
-What is due, and which pages were judged, is remembered by query: an answer in a used state equals the
-answer in a new one. Of other queries, only what they have written to the same output counts, so that
-no output has an article twice. The names of outputs are no part of a query, as schedulers change them.
+What is due, and which pages were judged, is remembered by query: an answer in a used state equals
+the answer in a new one. Of other queries, what they have written to the same output counts, so that
+no output has an article twice, and which pages are gone or of another period. The names of outputs
+are no part of a query, as schedulers change them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawling.crawl_store import CrawlStore, state_tables
 from newscrawl.defaults import DEFAULTS, setting
 
 if TYPE_CHECKING:
@@ -34,17 +33,6 @@ SELECTION: Final = (
 )  # fmt: skip
 """Settings that decide which articles a crawl gives, and what it keeps of them."""
 _NAMED: Final = ("since", "until", "keywords", "languages", "include", "exclude", "limit", "warc")
-
-state_tables("""
-CREATE TABLE IF NOT EXISTS query (
-    id INTEGER PRIMARY KEY, text TEXT NOT NULL, used REAL NOT NULL
-);
-""")
-"""*text*: the query as JSON, without the defaults; *used*: its last crawl, in seconds since 1970."""
-
-_USED: Final = """
-INSERT INTO query VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = excluded.used
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +89,9 @@ def _number(text: str) -> int:
 
 
 class Queries(Component):
-    """The table ``query``, and the query that is put to each site in this crawl."""
+    """The query that is put to each site in this crawl."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self._store = CrawlStore.for_crawler(crawler)
         self._settings = crawler.settings
         self._default = Query.read(crawler.settings)
         self._of_site: dict[str, Query] = {}
@@ -119,11 +106,10 @@ class Queries(Component):
         self.keeps_pages = bool(setting(crawler.settings, "NEWSCRAWL_WARC"))
 
     def put(self, site: Site, limit: int | None = None) -> None:
-        """Set and record the query of *site*."""
+        """Set the query of *site*."""
         options = site.limit or limit, site.include, site.exclude
         if options not in self._read:  # most sites have none of their own
-            query = self._read[options] = Query.read(self._settings, site, limit)
-            self._store.write(_USED, [(query.id, query.text, clock.now().timestamp())])
+            self._read[options] = Query.read(self._settings, site, limit)
         self._of_site[site.key] = self._read[options]
 
     def of(self, site: str) -> Query:
@@ -131,5 +117,5 @@ class Queries(Component):
         return self._of_site.get(site, self._default)
 
     def is_given(self, query: Query, other: int, output: int | None) -> bool:
-        """Return whether an article of the query *other* that is in *output* is in that of *query*."""
+        """Return whether the article of another query in *output* is in the output of *query*."""
         return query.id == other or (output == self.output != 0)

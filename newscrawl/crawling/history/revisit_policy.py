@@ -3,8 +3,8 @@
 A source is polled when the articles that it is expected to have listed have waited long enough
 together: at intervals in proportion to the root of the time between two articles, as minimises the
 mean delay for a number of polls. The visits of articles follow the changes of their site
-(:mod:`newscrawl.crawling.history.change_rates`). Failed pages are retried in the next crawl, then with
-back-off, then given up.
+(:mod:`newscrawl.crawling.history.change_rates`). Failed pages are retried in the next crawl, then
+with back-off, then given up.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ MIN_CREDIT: Final = 1
 REDUNDANT_CREDIT: Final = 0.1
 """Credit of the first poll of a page whose first entry another source has listed before."""
 REDUNDANT_ARTICLES: Final = 8
-"""Articles that others have listed before which reduce a rate to a third, if a poll has no others."""
+"""Articles that others have listed before which reduce a rate to a third, without new ones."""
 REDUNDANT_RATE: Final = 2 * WAITING_TIME / (HOUR * 6) ** 2
-"""Rate below which they do not reduce that of a listed page, as feeds may stop; others: a quarter."""
+"""Rate below which they do not reduce that of a listed page; of other pages: a quarter."""
 ACTIVE_CREDIT: Final = 12
 """Minimum credit of the first poll of a source, and of one with new articles."""
 RETIRED_RATE: Final = 1e-14 / HOUR
@@ -93,9 +93,9 @@ class RevisitPolicy:
         """Return the articles per second of a source after a poll that found *credit* of them.
 
         *rate*: the one before, None at the first poll; *elapsed*, *known*: seconds since the last
-        poll and since the first; *shared*: new articles of a poll without others that another source
-        has listed before; *is_start*: named by the site list. A long pause, or one by a wrong clock,
-        does not reduce the rate.
+        poll and since the first; *shared*: new articles of a poll without others that another
+        source has listed before; *is_start*: named by the site list. A long pause, or one by a
+        wrong clock, does not reduce the rate.
         """
         if rate is None or not elapsed:
             return rate or credit / DAY
@@ -149,9 +149,9 @@ class RevisitPolicy:
     ) -> float | None:
         """Return the delay after a visit to an article *age* seconds after its publication.
 
-        *last*: age at the visit before, if the article has changed since then and is likely to change
-        again; *sampled*: visit it at the end of the update window even if the site's articles do not
-        change. Returns None if the article is not visited again.
+        *last*: age at the visit before, if the article has changed since then and is likely to
+        change again; *sampled*: visit it at the end of the update window even if the site's
+        articles do not change. Returns None if the article is not visited again.
         """
         window = self.update_window
         following = rates.next_visit(age, window, visits=self.revisits, sampled=sampled)

@@ -3,8 +3,7 @@
 ``page``: all article pages that were listed, fetched or not. ``alias``: other URLs of a page, those
 that redirect to it (*same_url*) and its canonical URLs. ``source``: feeds, sitemaps, section pages
 and robots.txt of each site. Pages and sources have a row for each query
-(:mod:`newscrawl.crawling.history.queries`). ``parameter``: names of tracking parameters that were compared; *kept* if
-they tell pages of the site apart. Times are seconds since 1970 (UTC).
+(:mod:`newscrawl.crawling.history.queries`). Times are seconds since 1970 (UTC).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from newscrawl.component import Component
-from newscrawl.crawling.crawl_store import CrawlStore, state_tables
+from newscrawl.crawling.crawl_store import CrawlStore, SiteMemory, state_tables
 from newscrawl.crawling.frontier.leases import LeaseBook
 from newscrawl.crawling.history.change_rates import HOUR
 from newscrawl.crawling.history.queries import Queries
@@ -30,11 +29,14 @@ if TYPE_CHECKING:
     Table = Literal["page", "source"]
 
 _DAY: Final = 86_400
+LEARNED_KEPT: Final = 180 * _DAY
+"""Seconds for which the memory of sites keeps what was learned of a site."""
 
-# page.status: listed, article, no_article, known (same article as another page), failed (retried if
-# it has a next_due), gone. page.signalled: a listing has announced a change since the last fetch;
-# page.vain: number of announced changes that were none; page.updates: changes that were found. source.listed: entries at the last fetch;
-# source.rate: new articles per second.
+# page.dated: the date that the page states, in ISO 8601. page.status: listed, article, no_article,
+# known (same article as another page), failed, gone (both are retried if they have a next_due).
+# page.signalled: a listing has announced a change since the last fetch; page.vain: number of
+# announced changes that were none; page.updates: changes that were found. source.listed: entries at
+# the last fetch; source.rate: new articles per second.
 state_tables("""
 CREATE TABLE IF NOT EXISTS page (
     key TEXT NOT NULL,
@@ -48,6 +50,7 @@ CREATE TABLE IF NOT EXISTS page (
     first_seen REAL NOT NULL,
     last_seen REAL NOT NULL,
     published REAL,
+    dated TEXT,
     changed REAL,
     signalled INTEGER NOT NULL DEFAULT 0,
     vain INTEGER NOT NULL DEFAULT 0,
@@ -87,9 +90,6 @@ CREATE TABLE IF NOT EXISTS source (
     failures INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (site, query, role, key)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS parameter (
-    site TEXT NOT NULL, name TEXT NOT NULL, kept INTEGER NOT NULL, PRIMARY KEY (site, name)
-) WITHOUT ROWID;
 """)
 
 
@@ -117,6 +117,8 @@ class PageRow(NamedTuple):
     first_seen: float
     last_seen: float
     published: float | None
+    #: ISO 8601, of the page itself
+    dated: str | None
     changed: float | None
     signalled: int
     vain: int
@@ -132,6 +134,7 @@ class PageRow(NamedTuple):
     length: int | None
     next_due: float | None
     failures: int
+    status: str
 
     @property
     def since(self) -> float:
@@ -211,7 +214,7 @@ INSERT INTO page
 (key, query, site, url, depth, certain, hints, first_seen, last_seen, published, changed, next_due)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 """
-_COPIED: Final = ("site", "status", *(n for n in PageRow._fields[2:] if n != "query"))
+_COPIED: Final = ("site", *(n for n in PageRow._fields[2:] if n != "query"))
 COPY_PAGE: Final = f"""
 INSERT INTO page (query, {", ".join(_COPIED)})
 SELECT ?1, {", ".join(_COPIED)} FROM page WHERE query = ?2 AND key = ?3 ON CONFLICT DO NOTHING
@@ -225,6 +228,7 @@ PAGE_FETCHED: Final = """
 UPDATE page SET status = 'no_article', fetched_at = ?, next_due = ?, failures = 0
 WHERE query = ? AND key = ?
 """
+PAGE_DATED: Final = "UPDATE page SET dated = ? WHERE query = ? AND key = ?"
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
 output = ?, length = ?, updates = updates + ?, next_due = ?, failures = 0,
@@ -260,9 +264,6 @@ SOURCE_FAILED: Final = """
 UPDATE source SET next_due = ?, failures = ? WHERE site = ? AND query = ? AND role = ? AND key = ?
 """
 
-SELECT_PARAMETERS: Final = "SELECT name, kept FROM parameter WHERE site = ?"
-INSERT_PARAMETER: Final = "INSERT INTO parameter VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-
 NEWEST_INSTANT: Final = """
 SELECT max(at) FROM (
     SELECT max(last_seen) AS at FROM page UNION ALL SELECT max(fetched_at) FROM source
@@ -278,7 +279,7 @@ ROW_SIZE: Final = 200
 KEY_COPIES: Final = 3
 """Copies of the key of a row in its table and in its indexes."""
 MAX_KEY: Final = 400
-"""Length of a key above which each copy takes a page of the file, whose size is :data:`PAGE_SIZE`."""
+"""Length of a key above which each copy takes a page of :data:`PAGE_SIZE` in the file."""
 PAGE_SIZE: Final = 4096
 _KEYS_SIZE: Final = (
     f"{ROW_SIZE} + {KEY_COPIES} * iif(length(key) > {MAX_KEY}, {PAGE_SIZE}, length(key))"
@@ -313,20 +314,16 @@ DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
 }
 
 ALL_DUE: Final = (
-    "UPDATE page SET next_due = ? WHERE next_due IS NOT NULL",
-    "UPDATE source SET next_due = ?",
-)
-SITE_DUE: Final = (
     """
 UPDATE page SET next_due = ?1
-WHERE site = ?2 AND query = ?3 AND (next_due IS NOT NULL OR status = 'failed')
+WHERE (next_due IS NOT NULL OR body_hash IS NULL AND status IN ('failed', 'gone'))
 """,
-    "UPDATE source SET next_due = ?1 WHERE site = ?2 AND query = ?3",
+    "UPDATE source SET next_due = ?1 WHERE 1",
 )
+SITE_DUE: Final = tuple(f"{sql} AND site = ?2 AND query = ?3" for sql in ALL_DUE)
 DELETE_OLD: Final = (
     "DELETE FROM page WHERE last_seen < ?",
     "DELETE FROM source WHERE coalesce(fetched_at, first_seen) < ?",
-    "DELETE FROM query WHERE used < ? AND id NOT IN (SELECT query FROM page)",
 )
 DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"
 
@@ -342,12 +339,12 @@ _SOURCES_PART: Final = 8
 
 
 class SiteSizes(Component):
-    """Sizes of the rows of each site in the tables ``page`` and ``source``, so that none fills the disk.
+    """Sizes of the rows of each site in ``page`` and ``source``, so that none fills the disk.
 
     Those of a page include its rows in ``alias``.
 
-    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an eighth; 0 is
-    none.
+    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an
+    eighth; 0 is none.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -395,7 +392,7 @@ class SiteSizes(Component):
 
 
 class History(Component):
-    """Base class of the histories; if ``NEWSCRAWL_ONLY_NEW`` is off, they are written but not read."""
+    """Base class of the histories; without ``NEWSCRAWL_ONLY_NEW``, they are written, not read."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
@@ -403,6 +400,7 @@ class History(Component):
         self._queries = Queries.for_crawler(crawler)
         self._leases = LeaseBook.for_crawler(crawler)
         self._sizes = SiteSizes.for_crawler(crawler)
+        self._memory = SiteMemory.of(crawler)
         self._only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
         self._policy = RevisitPolicy(
             min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,

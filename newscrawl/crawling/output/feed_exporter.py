@@ -5,8 +5,8 @@ An item is delivered once the file of its feed has it.
 Local feeds in formats of independent items, such as JSON Lines: the commit that ends a request also
 has the bytes of its items, which are then flushed. The next crawl after a crash completes the file.
 Other feeds (one document, compressed, uploaded at the end) have an item when their file is stored:
-until then the state has it, too, as it has the items of feeds that cannot be written. The next crawl
-writes them first.
+until then the state has it, too, as it has the items of feeds that cannot be written. The next
+crawl writes them first.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ class FeedExporter(feedexport.FeedExporter):
     """Scrapy's extension for ``FEEDS``, which loses no item that a feed could not take.
 
     A feed that cannot be written gets no more items in this crawl. The crawl closes with the reason
-    ``newscrawl_feed_failed`` when that is the case for all feeds, unless it writes segments. In both
-    cases, and if single items could not be exported, the command ends with exit code 1.
+    ``newscrawl_feed_failed`` when that is the case for all feeds, unless it writes segments. In
+    both cases, and if single items could not be exported, the command ends with exit code 1.
     """
 
     @classmethod
@@ -402,7 +402,7 @@ class FeedExporter(feedexport.FeedExporter):
             self._lost[uri] += 1
 
     def _write_row(self, uri: str, export: _Export) -> int:
-        """Write an item to the state with the end of its request; return its row, 0 if it is lost."""
+        """Write an item to the state with the end of its request; return its row, 0 if lost."""
         try:
             _, text, stored = outbox_row(export.item)
         except (TypeError, ValueError) as error:

@@ -8,8 +8,10 @@ remaining steps and writes the same bytes under the same names.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import secrets
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +22,7 @@ from scrapy.utils.misc import load_object
 
 from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawling.crawl_store import CrawlStore, CrawlStoreError, state_tables
+from newscrawl.crawling.crawl_store import CrawlStore, CrawlStoreError, SiteMemory
 from newscrawl.crawling.frontier import LeaseScheduler
 from newscrawl.crawling.frontier.leases import LeaseBook
 from newscrawl.crawling.output.segments import SegmentSpan, write_span
@@ -32,18 +34,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-state_tables("""
-CREATE TABLE IF NOT EXISTS segment (
-    folder TEXT NOT NULL,
-    name TEXT NOT NULL,
-    day TEXT NOT NULL,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    PRIMARY KEY (folder, first)
-) WITHOUT ROWID;
-""")
-"""Spans that are not written yet, each with the name prefix of its segment."""
-
 _PENDING: Final = (
     "SELECT id, item, checksum FROM outbox WHERE item IS NOT NULL AND error IS NULL "
     "AND folder = ? AND id BETWEEN ? AND ? ORDER BY id LIMIT ?"
@@ -51,7 +41,8 @@ _PENDING: Final = (
 _DELIVERED: Final = """
 UPDATE outbox SET item = NULL WHERE error IS NULL AND folder = ? AND id BETWEEN ? AND ?
 """
-_SPANS: Final = "SELECT name, day, first, last FROM segment WHERE folder = ? ORDER BY first"
+#: name in the memory: the span of a folder that is not written yet
+_SPAN: Final = "segment"
 _SET_ASIDE: Final = "UPDATE outbox SET error = 'damaged' WHERE id = ?"
 _MAX_ID: Final = 2**63 - 1
 
@@ -83,6 +74,7 @@ class SegmentWriter(Component):
         self._items = max(1, setting(settings, "NEWSCRAWL_SEGMENT_ITEMS"))
         self._seconds = setting(settings, "NEWSCRAWL_SEGMENT_SECONDS")
         self._store = CrawlStore.for_crawler(crawler)
+        self._memory = SiteMemory.for_crawler(crawler)
         LeaseBook.for_crawler(crawler)  # stores items in the outbox
         self._stats = crawler.stats
         self._send = crawler.signals.send_catch_log_async
@@ -133,10 +125,10 @@ class SegmentWriter(Component):
         """
         try:
             async with self._lock:
-                await self._write_spans()
+                await self._write_span()
                 while items := await self._pending(only_full=only_full):
                     await self._add_span(items)
-                    await self._write_spans()
+                    await self._write_span()
         except (CrawlStoreError, OSError) as error:
             # The items stay in the outbox until the next attempt.
             self._stats.inc_value("newscrawl/segments/failed_count")
@@ -151,13 +143,13 @@ class SegmentWriter(Component):
 
     async def _add_span(self, rows: list[tuple[int, str, int]]) -> None:
         span = SegmentSpan(self._name, f"{clock.now():%Y-%m-%d}", rows[0][0], rows[-1][0])
-        self._store.write("INSERT INTO segment VALUES (?, ?, ?, ?, ?)", [(self._outbox, *span)])
+        self._memory.put(_SPAN, self._outbox, json.dumps(span), inf)
         await self._store.commit()
 
-    async def _write_spans(self) -> None:
+    async def _write_span(self) -> None:
         folder = self._outbox
-        for row in await self._store.read(_SPANS, (folder,)):
-            span = SegmentSpan(*row)
+        for _, text, _ in await self._memory.find(_SPAN, folder):
+            span = SegmentSpan(*json.loads(text))
             rows = await self._store.read(_PENDING, (folder, span.first, span.last, _MAX_ID))
             damaged = {number for number, text, stored in rows if checksum(text) != stored}
             await self._set_aside(damaged)
@@ -166,9 +158,7 @@ class SegmentWriter(Component):
                 await run_in_thread(write_span, self._folder, span, items)
                 self._stats.inc_value("newscrawl/segments/segment_count")
             self._store.write(_DELIVERED, [(folder, span.first, span.last)])
-            self._store.write(
-                "DELETE FROM segment WHERE folder = ? AND first = ?", [(folder, span.first)]
-            )
+            self._memory.put(_SPAN, folder, "", 0)
             await self._store.commit()
             self._last = span.last
             self._stats.inc_value("newscrawl/segments/item_count", len(items))

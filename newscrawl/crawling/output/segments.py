@@ -6,8 +6,8 @@ per crawl::
     2026-11-22/692315a81f3c9a2e-000000000001-000000001000.jsonl
     2026-11-22/692315a81f3c9a2e.manifest.json
 
-The name of a segment consists of the name of the crawl and the numbers of its first and last item, so
-writing it again after a crash gives the same file. Files that no manifest lists are unfinished.
+The name of a segment consists of the name of the crawl and the numbers of its first and last item,
+so writing it again after a crash gives the same file. Files that no manifest lists are unfinished.
 """
 
 from __future__ import annotations

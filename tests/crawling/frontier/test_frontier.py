@@ -132,6 +132,8 @@ def test_load_imports_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 async def test_writes_a_request_when_a_parent_ends():
     crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
     book = LeaseBook.for_crawler(crawler)
+    released: list[str] = []
+    book.release_slot = released.append
     await book.finished_requests()  # opens the file
     first, second, early = (Lease(n, n, f"http://a.example/{n}", "a") for n in (1, 2, 3))
     for lease in (first, second):
@@ -154,6 +156,7 @@ async def test_writes_a_request_when_a_parent_ends():
     assert await rows_after(early) == {1: True, 2: True, 3: False}
     assert await rows_after(second) == {1: True, 2: False, 3: False, 4: True}
     assert await rows_after(first) == {1: False, 2: False, 3: False, 4: True}
+    assert released == ["a"] * 3
     await book.store.close()
 
 

@@ -73,7 +73,7 @@ async def test_counts_items_and_requests(state_file: Path):
         child = Request(f"{URL}/2", meta=dict(response.meta))
         found = await read(current, response, ITEM, None, child, child, response.request)
         assert found[:3] == [ITEM, None, child]
-        assert (lease.items, lease.requests, lease.running) == (1, 3, False)
+        assert (lease.outputs, lease.phase) == (4, "done")
         assert len({id(request) for request in (*found[2:], response.request)}) == 4
         assert all(request.meta[PARENT] == lease.id for request in found[2:])
         assert not any(LEASE in request.meta for request in found[2:])
@@ -145,11 +145,11 @@ async def test_counts_the_output_of_an_errback(state_file: Path, error: Exceptio
         found = []
         try:
             async for element in errback(failure):
-                assert lease.running
+                assert lease.phase == "callback"
                 found.append(element)
         except ValueError:
             assert error is not None
-            assert lease.failed == "error"
+            assert lease.outcome == "failed/error"
         assert found[0] == ITEM
         assert found[1].meta[PARENT] == lease.id
-        assert (lease.items, lease.requests, lease.running) == (1, 1, False)
+        assert (lease.outputs, lease.phase) == (2, "done")

@@ -13,7 +13,6 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
 
 from newscrawl.crawling.frontier.leases import LEASE, PARENT
-from newscrawl.crawling.frontier.watchdog import RECORD_SIZE
 from tests.helpers.crawl_history import in_loop
 from tests.helpers.scheduler_run import URL, run
 
@@ -66,15 +65,6 @@ async def test_a_crawl_with_pending_requests_is_not_finished(state_file: Path):
     async with run(state_file) as third:
         assert await third.next_pages(1) == ["2"]
         assert not third.scheduler.has_pending_requests()
-
-
-@in_loop
-async def test_starts_anew_on_request(state_file: Path):
-    async with run(state_file) as first:
-        first.add(1)
-    async with run(state_file, NEWSCRAWL_RESUME=False) as second:
-        assert not second.scheduler.has_pending_requests()
-        assert second.add(1) == [True]
 
 
 @in_loop
@@ -224,8 +214,7 @@ async def test_an_idle_spider_ends_lost_requests(
         first.add(1)
         lease = first.book.find(first.next())
         assert lease is not None
-        lease.items = lease.requests = 1
-        lease.running = True
+        lease.outputs, lease.phase = 2, "callback"
         first.crawler.signals.send_catch_log(signals.spider_idle, spider=first.spider)
         assert await first.outcomes() == {"1": "failed/lost"}
         assert "Request lost" in caplog.text
@@ -327,26 +316,6 @@ async def test_writes_of_a_request_are_committed_with_its_end(state_file: Path):
         assert await first.book.store.read(rows) == [("b",)]
         first.end(request)
         assert sorted(await first.book.store.read(rows)) == [("a",), ("b",)]
-
-
-@in_loop
-async def test_sets_a_stalled_request_aside(state_file: Path):
-    record = state_file.with_name(f"{state_file.name}.stalled")
-    async with run(state_file) as first:
-        first.add(1, 2)
-        lease = first.book.find(first.next())
-        assert lease is not None
-        request = {"id": lease.id, "key": lease.key, "url": lease.url, "site": "a", "role": "page"}
-    stack = 'Thread 1 (most recent call first):\n  File "a.py", line 7 in trap\n'
-    record.write_bytes(json.dumps(request).encode().ljust(RECORD_SIZE) + stack.encode())
-    async with run(state_file) as second:
-        assert await second.next_pages(1) == ["2"]
-        assert await second.outcomes() == {"1": "failed/stalled", "2": "read"}
-        assert second.book.stalled is not None
-        assert second.book.stalled.place == "a.py:7 trap"
-        assert not record.exists()
-        finished = await second.book.finished_requests()
-        assert finished["a"][0].role == "page"
 
 
 @pytest.mark.parametrize("state", ["", "state.sqlite"])
