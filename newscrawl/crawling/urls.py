@@ -190,7 +190,7 @@ class TrackingVariants:
             both = (absolute_url(url, base, self.kept.union(names)) for url in (first, written))
             self._found.setdefault(names, [url for url in both if url])
 
-    def result(self) -> list[tuple[tuple[str, ...], list[str]]]:
+    def result(self) -> list[tuple[Sequence[str], Sequence[str]]]:
         """Return names of parameters and two addresses that differ in their values."""
         return list(self._found.items())
 

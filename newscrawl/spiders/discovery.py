@@ -11,9 +11,9 @@ from newscrawl.items import ListedArticle
 from newscrawl.spiders.sitelist import SitelistSpider
 
 if TYPE_CHECKING:
+    from newscrawl.crawling.discovery.entries import Entry
     from newscrawl.crawling.discovery.site_plan import SitePlan
     from newscrawl.crawling.discovery.target import Target
-    from newscrawl.crawling.history.page_history import ClassifiedEntries
 
 
 class DiscoverySpider(SitelistSpider):
@@ -34,18 +34,13 @@ class DiscoverySpider(SitelistSpider):
     def _spider_opened(self) -> None:
         super()._spider_opened()
         #: the first entry of each page, with the URL that lists it
-        self._listed: dict[str, dict[str, Any]] = {}
+        self._listed: dict[str, tuple[Entry, str]] = {}
+        self.reader.fetches_stories = False
+        self.listings.observer = self._listed_by
 
-    async def _add_articles(
-        self, plan: SitePlan, source: str, listed: list[dict[str, Any]], **options: Any
-    ) -> ClassifiedEntries:
-        for entry in listed:
-            self._listed.setdefault(entry["key"], {**entry, "source": source})
-        return await super()._add_articles(plan, source, listed, **options)
-
-    async def _read_page(self, *_: Any) -> dict[str, Any]:
-        """Fetch no pages, to compare or to date them."""
-        return {"body": "", "date": None}
+    def _listed_by(self, entries: list[Entry], url: str) -> None:
+        for entry in entries:
+            self._listed.setdefault(entry.key, (entry, url))
 
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         for request in super()._next_requests(plan):
@@ -60,13 +55,14 @@ class DiscoverySpider(SitelistSpider):
             yield self._item(plan, target)
 
     def _item(self, plan: SitePlan, target: Target) -> ListedArticle:
-        entry = self._listed[target.key]
-        changed = entry["changed"]
+        entry, source = self._listed[target.key]
         return ListedArticle(
             url=target.url,
             title=target.hints.get("title") or target.hints.get("link_text"),
             date=target.hints.get("date") or date_in_url(target.url),
-            changed=changed and datetime.fromtimestamp(changed, UTC).isoformat(),
-            source=entry["source"],
+            changed=datetime.fromtimestamp(entry.changed, UTC).isoformat()
+            if entry.changed
+            else None,
+            source=source,
             site=plan.site.key,
         )

@@ -14,6 +14,7 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
 from newscrawl.crawling.crawl_store import CrawlStore
+from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.discovery.site_list import Site
 from newscrawl.crawling.discovery.site_plan import SitePlan
 from newscrawl.crawling.discovery.target import Budgets, Target
@@ -63,21 +64,14 @@ async def opened(path: Path | str, **settings: Any) -> AsyncIterator[CrawlState]
         await CrawlStore.for_crawler(crawler).close()
 
 
-def entry(path: str, when: datetime | None = None, changed: datetime | None = None) -> Any:
+def entry(path: str, when: datetime | None = None, changed: datetime | None = None) -> Entry:
     url = f"{HOME}{path}"
-    return {
-        "url": url,
-        "key": page_key(url),
-        "timestamp": when and when.timestamp(),
-        "changed": changed and changed.timestamp(),
-        "hints": {"title": path},
-    }
+    times = when and when.timestamp(), changed and changed.timestamp()
+    return Entry(url, page_key(url), *times, {"title": path})
 
 
-def target(listed: Any) -> Target:
-    return Target(
-        "article", listed["url"], timestamp=listed["timestamp"], history=listed.get("history", {})
-    )
+def target(listed: Entry) -> Target:
+    return Target("article", listed.url, timestamp=listed.timestamp, history=listed.history)
 
 
 def response(url: str, **headers: str) -> HtmlResponse:
@@ -95,7 +89,7 @@ async def emit(
     **headers: str,
 ) -> ArticleStatus | None:
     """Fetch the page *listed*, extract an article with *text*, and return its status."""
-    url = f"{HOME}{at}" if at else listed["url"]
+    url = f"{HOME}{at}" if at else listed.url
     state.pages.record_fetch(target(listed), response(url, **headers))
     article = Article(url=url, canonical_url=canonical, title=title, body=text)
     return await state.pages.judge(article, url)
@@ -105,13 +99,13 @@ async def listed_as_due(state: CrawlState, *entries: Any) -> list[str]:
     """List *entries*; return the paths of those that are due."""
     classified = await state.pages.classify(list(entries))
     state.pages.record_entries(SITE, classified)
-    return [page["url"].removeprefix(HOME) for page in classified.due]
+    return [page.url.removeprefix(HOME) for page in classified.due]
 
 
 async def due_pages(state: CrawlState, limit: int = 10) -> list[str]:
     """Return the paths of the due pages at the start of a crawl."""
     history = await state.load(SITE, limit=limit)
-    return [page["url"].removeprefix(HOME) for page in history.pages]
+    return [page.url.removeprefix(HOME) for page in history.pages]
 
 
 async def due_page(state: CrawlState) -> Any:

@@ -26,6 +26,8 @@ from newscrawl.text import squeeze
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from newscrawl.crawling.discovery.entries import Listing
+
 MAX_SIZE: Final = 2 * 1024 * 1024
 """Maximum size of RSS or Atom, in bytes; longer feeds are truncated."""
 MAX_ENTRIES: Final = 2000
@@ -61,13 +63,11 @@ def read_feed(
     url: str,
     domains: Sequence[str],
     **options: Any,
-) -> dict[str, Any]:
-    """Return the newest entries of the feed *data*.
+) -> Listing:
+    """Return the newest entries of the feed *data*, or the feeds of an OPML file.
 
-    ``kind`` is ``feed``, ``index`` (OPML: the entries are feeds) or ``unknown``; ``ttl`` and ``skip_hours`` say when not to poll it
-    (:func:`polling_hints`), ``next`` is the address of its next page (RFC 5005). The other keys are those of
-    :meth:`newscrawl.crawling.discovery.listing_entries.EntryCollector.result`, *options* those of the
-    collector.
+    *options* are those of
+    :class:`~newscrawl.crawling.discovery.listing_entries.EntryCollector`.
     """
     entries = EntryCollector(url, domains, **options)
     data = unpacked(data, MAX_JSON_SIZE + 1)
@@ -87,7 +87,7 @@ def is_json(data: bytes) -> bool:
     return data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
-def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+def read_xml(data: bytes, entries: EntryCollector) -> Listing:
     """Add the entries of RSS or Atom, which was repaired, and return the result of *entries*."""
     truncated = _truncate(data)
     if truncated is not data:
@@ -110,7 +110,7 @@ def read_xml(data: bytes, entries: EntryCollector) -> dict[str, Any]:
     kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
     links = parsed.feed.get("links", ())
     following = next((link.get("href") for link in links if link.get("rel") == "next"), None)
-    return {**entries.result(kind), **polling_hints(truncated), "next": _usable(following)}
+    return entries.result(kind, **polling_hints(truncated), next=_usable(following))
 
 
 def polling_hints(feed: bytes) -> dict[str, Any]:
@@ -251,7 +251,7 @@ def _valid_reference(match: re.Match[bytes]) -> bytes:
     )
 
 
-def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+def read_json(data: bytes, entries: EntryCollector) -> Listing:
     """Add the entries of a JSON Feed and return the result of *entries*.
 
     Specification: https://www.jsonfeed.org/version/1.1/
@@ -270,7 +270,7 @@ def read_json(data: bytes, entries: EntryCollector) -> dict[str, Any]:
         entries.skip("over_size")
     for item in items[:MAX_ENTRIES]:
         _add_json(entries, item if isinstance(item, dict) else {}, parsed.get("language"))
-    return {**entries.result("feed"), "next": _usable(parsed.get("next_url"))}
+    return entries.result("feed", next=_usable(parsed.get("next_url")))
 
 
 def _usable(url: Any) -> str | None:

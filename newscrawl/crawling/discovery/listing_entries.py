@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from newscrawl import clock
+from newscrawl.crawling.discovery.entries import Entry, Listing
 from newscrawl.crawling.discovery.period import Period, span_of
 from newscrawl.crawling.urls import (
     TrackingVariants,
@@ -110,7 +111,7 @@ class EntryCollector:
         self._traps = traps
         self._patterns = UrlPatterns(*patterns)
         self._variants = TrackingVariants(learned)
-        self._entries: dict[str, dict[str, Any]] = {}
+        self._entries: dict[str, Entry] = {}
         self._left_out: Counter[str] = Counter()
         #: distance to the period and URL of entries outside of it
         self._outside: list[tuple[float, str]] = []
@@ -188,14 +189,8 @@ class EntryCollector:
             self._variants.add(url, absolute, self.base)
         # That of a source is computed if it is among the first.
         key = absolute if is_sitemap else page_key(absolute, kept)
-        entry = {
-            "url": absolute,
-            "key": key,
-            "timestamp": timestamp,
-            "changed": modified,
-            "hints": {name: text for name, text in hints.items() if text},
-        }
-        self._entries.setdefault(key, entry)
+        known = {name: text for name, text in hints.items() if text}
+        self._entries.setdefault(key, Entry(absolute, key, timestamp, modified, known))
 
     def _exclusion(self, url: str) -> str | None:
         """Return why no page at *url* is requested."""
@@ -205,57 +200,49 @@ class EntryCollector:
             return "pattern"
         return "file" if is_file(url) else None
 
-    def result(self, kind: str) -> dict[str, Any]:
-        """Return ``kind``, ``entries`` (newest first, undated last), ``left_out`` counts, ``variants``.
-
-        ``outside`` has keys of pages that are dated outside of the period. An entry has ``url``, ``key`` (:func:`~newscrawl.crawling.urls.page_key`),
-        ``timestamp`` (seconds, or None), ``changed`` (last modification according to the listing,
-        likewise) and ``hints`` (``title``, ``date``, ``language``, ``link_text``, if known); what
-        may be a further page also has ``story``, the key of the entry with the first page. The
-        variants are those of :class:`~newscrawl.crawling.urls.TrackingVariants`.
-        """
+    def result(self, kind: str, **values: Any) -> Listing:
+        """Return the listing of this *kind*, with further *values*."""
         entries = list(self._entries.values())
-        after = [entry for entry in entries if self._period.is_after(entry["timestamp"])]
+        self._date_changed(entries, kind)
+        entries.sort(key=lambda entry: self._period.rank(entry.timestamp))
+        kept = self._limited(entries, kind)
+        self._left_out["over_limit"] += len(entries) - len(kept)
+        stories = further_pages(entry.url for entry in kept) if kind != "index" else {}
+        for entry in kept:
+            if kind == "index":
+                entry.key = page_key(entry.url)
+            if story := stories.get(entry.url):
+                entry.story = page_key(story, self._variants.kept)
+        left_out = {reason: count for reason, count in self._left_out.items() if count}
+        nearest = nsmallest(MAX_OUTSIDE, self._outside)
+        outside = [page_key(url, self._variants.kept) for _, url in nearest]
+        return Listing(kind, kept, left_out, self._variants.result(), outside, **values)
+
+    def _date_changed(self, entries: list[Entry], kind: str) -> None:
+        """Correct the times of *entries* that were changed later than they were published."""
+        after = [entry for entry in entries if self._period.is_after(entry.timestamp)]
         if 2 * len(after) < len(entries) - self._left_out["too_new"]:
             # Most neighbours are of the period, so these were changed later.
             for entry in after:
-                entry["timestamp"] = self._period.until
+                entry.timestamp = self._period.until
         elif kind != "index" and len(after) == len(entries) and not any(map(_is_dated, entries)):
-            times = [entry["timestamp"] for entry in entries]
+            times = [entry.timestamp for entry in entries if entry.timestamp is not None]
             if times and max(times) - min(times) < _DAY:  # of a change of the site
                 for entry in entries:
-                    entry["timestamp"] = None
-        entries = sorted(entries, key=lambda entry: self._period.rank(entry["timestamp"]))
-        undated = sum(entry["timestamp"] is None for entry in entries)
-        # Those are searched.
+                    entry.timestamp = None
+
+    def _limited(self, entries: list[Entry], kind: str) -> list[Entry]:
+        """Return the first *entries* within the limits; undated ones of a period are searched."""
+        undated = sum(entry.timestamp is None for entry in entries)
         undated = min(undated, MAX_UNDATED.get(kind, undated))
         limit = max(self._limit, undated if self._period.until is not None else 0)
         sizes = accumulate(map(_size, entries[:limit]))
-        kept = entries[: sum(size <= MAX_RESULT_SIZE for size in sizes)]
-        self._left_out["over_limit"] += len(entries) - len(kept)
-        left_out = {reason: count for reason, count in self._left_out.items() if count}
-        entries = kept
-        parts = further_pages(entry["url"] for entry in entries) if kind != "index" else {}
-        for entry in entries:
-            if kind == "index":
-                entry["key"] = page_key(entry["url"])
-            if story := parts.get(entry["url"]):
-                entry["story"] = page_key(story, self._variants.kept)
-        variants = self._variants.result()
-        nearest = nsmallest(MAX_OUTSIDE, self._outside)
-        outside = [page_key(url, self._variants.kept) for _, url in nearest]
-        return {
-            "kind": kind,
-            "entries": entries,
-            "left_out": left_out,
-            "variants": variants,
-            "outside": outside,
-        }
+        return entries[: sum(size <= MAX_RESULT_SIZE for size in sizes)]
 
 
-def _size(entry: dict[str, Any]) -> int:
-    return len(entry["url"]) + len(entry["key"]) + sum(map(len, entry["hints"].values()))
+def _size(entry: Entry) -> int:
+    return len(entry.url) + len(entry.key) + sum(map(len, entry.hints.values()))
 
 
-def _is_dated(entry: dict[str, Any]) -> bool:
-    return "date" in entry["hints"] or date_in_url(entry["url"]) is not None
+def _is_dated(entry: Entry) -> bool:
+    return "date" in entry.hints or date_in_url(entry.url) is not None

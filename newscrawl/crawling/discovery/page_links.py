@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from newscrawl.crawling.discovery.entries import PageLinks
 from newscrawl.crawling.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawling.discovery.paging import ListingPages, is_cursor
 from newscrawl.crawling.discovery.period import archive_span, span_of
@@ -89,21 +90,13 @@ def read_page(
     learned: Mapping[str, bool] = MappingProxyType({}),
     extraction: Mapping[str, Any] | None = None,
     **options: Any,
-) -> dict[str, Any]:
+) -> PageLinks:
     """Classify the page *data* and return its links; with *index_only*, only of an index.
 
-    - ``kind`` and ``confidence``: :func:`newscrawl.fields.kind.page_kind.page_kind` with the
-      threshold for pages before extraction, which drops fewer pages;
-    - ``barrier``: :func:`newscrawl.fields.kind.barriers.find_barrier`;
-    - ``is_article``: True if ``kind`` is an article and its JSON-LD confirms it;
-    - ``articles`` and ``sections``: entries of the first *limit* links
-      (:meth:`newscrawl.crawling.discovery.listing_entries.EntryCollector.result`); *patterns* and
-      *options* are those of the collector, but sections need not match a pattern to include;
-    - ``article``: with *extraction*, arguments of
-      :func:`newscrawl.workers.tasks.extract_page`, its result for a page that is no index;
-    - ``scripted``: True if the articles are those of scripts and attributes, for want of links;
-    - ``feeds``: URLs, at most 200; ``next``: URL of the next page of a list; ``left_out``: counts by
-      reason; ``variants``: those of the collector.
+    Articles and sections are those of the first *limit* links. *patterns* and *options* are those
+    of :class:`~newscrawl.crawling.discovery.listing_entries.EntryCollector`, but sections need
+    not match a pattern to include. *extraction*: arguments of
+    :func:`newscrawl.workers.tasks.extract_page`, for a page that is no index.
 
     Raises ``DocumentError``.
     """
@@ -154,22 +147,22 @@ def read_page(
     linked = chain(_next_listings(document, url, base, written), second) if wanted else ()
     following = list(islice(filter(is_usable, chain(declared, linked)), _MAX_NEXT))
     articles = links["article"].result("article")
-    return {
-        "kind": kind,
-        "confidence": confidence,
-        "barrier": barrier,
-        "article": article,
-        "is_article": kind not in NON_ARTICLE_KINDS and has_article_data(document),
-        "feeds": _feed_urls(document, url, base) if wanted else [],
-        "next": next(
+    return PageLinks(
+        kind,
+        confidence,
+        barrier,
+        is_article=kind not in NON_ARTICLE_KINDS and has_article_data(document),
+        article=article,
+        articles=articles.entries,
+        sections=links["section"].result("section").entries,
+        scripted=bool(others) and others is not headlines,
+        feeds=_feed_urls(document, url, base) if wanted else [],
+        next=next(
             chain(filter(ListingPages.of, following), filter(is_cursor, following), declared), None
         ),
-        "articles": articles["entries"],
-        "scripted": bool(others) and others is not headlines,
-        "sections": links["section"].result("section")["entries"],
-        "left_out": articles["left_out"],
-        "variants": variants.result(),
-    }
+        left_out=articles.left_out,
+        variants=variants.result(),
+    )
 
 
 def _markup(data: bytes) -> bytes:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.discovery.listing_entries import date_timestamp
 from newscrawl.crawling.discovery.paging import ListingPages, SitemapSeries
 from newscrawl.crawling.discovery.period import ANY_TIME, Period, archive_span
@@ -353,7 +354,7 @@ class SitePlan:
         elif role == "sitemap":
             self.add_sitemap(url, depth=depth, timestamp=timestamp, key=key)
         elif role == "section":
-            self.add_section({"url": url, "key": key}, depth)
+            self.add_section(Entry(url, key or page_key(url)), depth)
 
     def add_default_sitemap(self, failed: str) -> None:
         """Add the next one of the usual sitemaps after *failed*, which could not be read.
@@ -371,16 +372,16 @@ class SitePlan:
     def add_html_listing(self, url: str, depth: int) -> None:
         """Add the page at *url*, named as a sitemap or a feed; errors have the usual names."""
         if urlsplit(url).path not in USUAL_SITEMAPS:
-            self.add_section({"url": url, "key": page_key(url)}, depth)
+            self.add_section(Entry(url, page_key(url)), depth)
 
-    def add_section(self, entry: dict[str, Any], depth: int) -> None:
+    def add_section(self, entry: Entry, depth: int) -> None:
         """Add a section page that a page links to, or an archive page of the period."""
-        timestamp = entry.get("timestamp") if self.period.until is not None else None
-        if timestamp is not None or archive_span(entry["url"]):
+        timestamp = entry.timestamp if self.period.until is not None else None
+        if timestamp is not None or archive_span(entry.url):
             depth = min(depth, self.budgets.depth)
         if depth > self.budgets.depth:
             return
-        self._add_source(Target("section", entry["url"], depth, timestamp, key=entry["key"]))
+        self._add_source(Target("section", entry.url, depth, timestamp, key=entry.key))
 
     def is_searched(self, listing: Target, *, goes_on: bool) -> bool:
         """Return whether the undated entries of a page are searched for those of the period.
@@ -424,34 +425,34 @@ class SitePlan:
         if self.period != ANY_TIME:
             self._outside.update(islice(keys, self._max_targets - len(self._outside)))
 
-    def add_article(self, entry: dict[str, Any], *, depth: int = 0, certain: bool = False) -> bool:
+    def add_article(self, entry: Entry, *, depth: int = 0, certain: bool = False) -> bool:
         """Add an article with its ``history``, if any; return False if it was known.
 
         So it is for what may be a further page of another entry, until :meth:`release_parts`.
         """
-        history = entry.get("history", {})
-        if entry["timestamp"] is None and entry["key"] in self._outside:
+        history = entry.history
+        if entry.timestamp is None and entry.key in self._outside:
             return False
-        if not self._is_new_article(entry["key"], confirmed=certain or "hash" in history):
+        if not self._is_new_article(entry.key, confirmed=certain or "hash" in history):
             return False
-        hints = dict(entry["hints"])
+        hints = dict(entry.hints)
         if self.site.language:
             hints.setdefault("language", self.site.language)
         if certain:
             hints[LISTED] = "yes"
         target = Target(
             "article",
-            entry["url"],
+            entry.url,
             depth,
-            entry["timestamp"],
+            entry.timestamp,
             certain=certain,
             hints=hints,
             history=history,
-            key=entry["key"],
+            key=entry.key,
             kept=self.kept,
         )
-        if "story" in entry and not target.is_revisit:
-            self._parts.append((entry["story"], target))
+        if entry.story and not target.is_revisit:
+            self._parts.append((entry.story, target))
             return False
         self._push(target)
         return True

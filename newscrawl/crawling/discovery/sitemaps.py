@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from newscrawl.crawling.discovery import feed_parser
+from newscrawl.crawling.discovery.entries import Entry, Listing
 from newscrawl.crawling.discovery.feed_parser import ROOT, repair_xml
 from newscrawl.crawling.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawling.discovery.period import sitemap_spans
 from newscrawl.crawling.network.content_codings import unpacked
 from newscrawl.crawling.network.rule_files import MAX_ROBOTS_SIZE
-from newscrawl.crawling.urls import absolute_url
+from newscrawl.crawling.urls import absolute_url, page_key
 from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
 
@@ -45,13 +46,13 @@ _MAX_PARTS = 10_000  # of an entry: it may have 1,000 images
 _MAX_ROBOTS_SITEMAPS = 100
 
 
-def read_robots(data: bytes, *, url: str) -> dict[str, Any]:
-    """Return the ``sitemaps`` of the robots.txt *data*, in its order."""
+def read_robots(data: bytes, *, url: str, **_: Any) -> Listing:
+    """Return the sitemaps of the robots.txt *data*, in its order."""
     text = to_utf8(data[:MAX_ROBOTS_SIZE]).utf8
     lines = (line[1].decode("utf-8", "replace") for line in _SITEMAP_LINE.finditer(text))
     usable = filter(is_usable, islice(lines, _MAX_ROBOTS_SITEMAPS))
-    urls = (absolute_url(line, url) for line in usable)
-    return {"sitemaps": list(dict.fromkeys(filter(None, urls)))}
+    urls = dict.fromkeys(filter(None, (absolute_url(line, url) for line in usable)))
+    return Listing("index", [Entry(sitemap, page_key(sitemap)) for sitemap in urls])
 
 
 def read_sitemap(
@@ -60,13 +61,11 @@ def read_sitemap(
     url: str,
     domains: Sequence[str],
     **options: Any,
-) -> dict[str, Any]:
-    """Return the newest entries of the sitemap *data*.
+) -> Listing:
+    """Return the newest entries of the sitemap *data*, which may be a feed.
 
-    ``kind`` is ``index`` (the entries are sitemaps), ``urlset``, ``news``, ``feed``, ``text`` or
-    ``unknown``; the other keys are those of
-    :meth:`newscrawl.crawling.discovery.listing_entries.EntryCollector.result`. *options* are
-    those of the collector; entries that they exclude are counted.
+    *options* are those of
+    :class:`~newscrawl.crawling.discovery.listing_entries.EntryCollector`.
     """
     entries = EntryCollector(url, domains, **options)
     data = unpacked(data, MAX_SIZE + 1)
@@ -87,7 +86,7 @@ def read_sitemap(
     return entries.result("unknown")
 
 
-def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> dict[str, Any]:
+def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> Listing:
     end = _end_of_entries(data)
     found, room = list[_ListedUrl](), MAX_ENTRIES
     for entry in _parsed_entries(data[:end]):
@@ -193,7 +192,7 @@ def _entry(element: etree._Element) -> _ListedUrl:
     )
 
 
-def _read_text(data: bytes, entries: EntryCollector) -> dict[str, Any]:
+def _read_text(data: bytes, entries: EntryCollector) -> Listing:
     lines = re.split(rb"[\r\n]+", data, maxsplit=MAX_ENTRIES)
     if len(lines) > MAX_ENTRIES:
         entries.skip("over_size")

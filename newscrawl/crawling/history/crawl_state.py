@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from newscrawl.crawling.discovery.entries import Entry
     from newscrawl.crawling.discovery.site_plan import SitePlan
     from newscrawl.crawling.discovery.target import Role
     from newscrawl.crawling.history.page_history import ClassifiedEntries
@@ -78,8 +79,8 @@ class SiteHistory:
     known_sources: dict[tuple[Role, str], KnownSource]
     #: sources to start with
     sources: list[SourceRow]
-    #: pages that are due, as entries with ``depth``, ``certain`` and ``history``
-    pages: list[dict[str, Any]]
+    #: pages that are due
+    pages: list[Entry]
     #: tracking parameters that were compared, True for those that tell pages apart
     parameters: dict[str, bool]
 
@@ -151,9 +152,9 @@ class CrawlState(schema.History):
                 self._store.write(sql, [(now, site, query)])
         since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
         known, rows = await self._load_sources(site)
-        sections = [{"key": row.key} for row in rows if row.role == "section"]
-        kept = {entry["key"] for entry in await self.pages.without_articles(sections, site)}
-        rows = [row for row in rows if row.role != "section" or row.key in kept]
+        sections = [row.key for row in rows if row.role == "section"]
+        emitted = await self.pages.emitted(sections, site)
+        rows = [row for row in rows if row.role != "section" or row.key not in emitted]
         pages = await self.pages.due(site, since=since, limit=limit)
         for _, text, _ in await self._memory.find(_PARAMETERS, site) if self._memory else ():
             self._parameters[site] = json.loads(text)

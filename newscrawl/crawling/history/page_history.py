@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +12,7 @@ from scrapy.utils.datatypes import LocalCache
 
 from newscrawl import clock
 from newscrawl.crawling.article_filters import ArticleFilters
+from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.history import schema
 from newscrawl.crawling.history.change_rates import ChangeRates
 from newscrawl.crawling.history.conditional_requests import validators
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from newscrawl.crawling.discovery.target import Target
     from newscrawl.crawling.history.revisit_policy import ArticleStatus
     from newscrawl.items import Article
-
-    Entry = dict[str, Any]
 
 _MAX_RECENT: Final = 4096
 #: name in the memory of sites
@@ -142,27 +141,27 @@ class PageHistory(schema.History):
         *since*: time of the last poll of their source in seconds.
         """
         result, query = ClassifiedEntries(), self._queries.of(site)
-        pages = await self._read_pages(entry["key"] for entry in entries)
+        pages = await self._read_pages(entry.key for entry in entries)
         known = {
             key: found for key, rows in pages.items() if (found := self._of_output(rows, site))
         }
-        others = (entry for entry in entries if entry["key"] not in known)
+        others = (entry for entry in entries if entry.key not in known)
         known |= await self._find_by_path(others, site)
-        result.is_first_new = bool(entries) and entries[0]["key"] not in known
+        result.is_first_new = bool(entries) and entries[0].key not in known
         now = clock.now().timestamp()
-        if dates := [entry["timestamp"] for entry in entries if entry["timestamp"] is not None]:
+        if dates := [entry.timestamp for entry in entries if entry.timestamp is not None]:
             result.recent = sum(now - DAY < date <= now for date in dates)
         for entry in entries:
-            rows = known.get(entry["key"], [])
+            rows = known.get(entry.key, [])
             page = next((row for row in rows if row.same_url), None)
             if page and page.query != query.id and self._queries.keeps_pages:
                 page = None  # its article is known, its raw page is wanted
-            if page is None and any(map(self._is_settled, pages.get(entry["key"], ()))):
-                result.known.append(entry["key"])
+            if page is None and any(map(self._is_settled, pages.get(entry.key, ()))):
+                result.known.append(entry.key)
             elif page is None:
                 # Articles with this URL as canonical URL may be the same one.
                 twins = [[row.key, row.body_hash.hex()] for row in rows if row.body_hash]
-                result.new.append({**entry, "history": {"twins": twins}} if twins else entry)
+                result.new.append(replace(entry, history={"twins": twins}) if twins else entry)
                 result.due.append(result.new[-1])
             elif not self._only_new:
                 result.due.append(entry)
@@ -173,32 +172,31 @@ class PageHistory(schema.History):
                 self._classify_known(result, entry, page, now, site)
         return result
 
-    async def without_articles(self, entries: list[Entry], site: str = "") -> list[Entry]:
-        """Return *entries* of *site* without those that were emitted as articles."""
-        keys = [entry["key"] for entry in entries]
+    async def emitted(self, keys: Sequence[str], site: str = "") -> set[str]:
+        """Return those of the page *keys* of *site* that were emitted as articles."""
         known = await self._find_pages(keys, site) if self._only_new else {}
-        return [
-            entry
-            for entry in entries
-            if not any(row.same_url and row.body_hash for row in known.get(entry["key"], ()))
-        ]
+        return {
+            key
+            for key, rows in known.items()
+            if any(row.same_url and row.body_hash for row in rows)
+        }
 
     def _classify_known(
         self, result: ClassifiedEntries, entry: Entry, page: PageRow, now: float, site: str
     ) -> None:
-        changed = max(filter(None, (entry["changed"], page.changed)), default=None)
+        changed = max(filter(None, (entry.changed, page.changed)), default=None)
         row = self._queries.of(site).id, page.key
         is_trusted = self._rates[site].trusts_announcements or _is_sampled(page.key)
         if is_trusted and self._signals_change(entry, page, now):
             result.signals.append((now, changed, now, *row))
-            result.due.append({**entry, "history": {**page.history, "signalled": 1}})
+            result.due.append(replace(entry, history={**page.history, "signalled": 1}))
             return
         if now - page.last_seen > DAY or changed != page.changed:
             result.seen.append((now, changed, *row))
-        if page.key == entry["key"] and self._is_due(page, now):
-            result.due.append({**entry, "history": page.history})
+        if page.key == entry.key and self._is_due(page, now):
+            result.due.append(replace(entry, history=page.history))
         else:
-            result.known.append(entry["key"])
+            result.known.append(entry.key)
 
     def _is_due(self, page: PageRow, now: float) -> bool:
         if page.next_due is None or page.next_due > now:
@@ -208,8 +206,8 @@ class PageHistory(schema.History):
 
     def _signals_change(self, entry: Entry, page: PageRow, now: float) -> bool:
         """Return True if the listing announces a change that should be checked."""
-        changed = entry["changed"]
-        if changed is None or page.body_hash is None or page.vain or page.key != entry["key"]:
+        changed = entry.changed
+        if changed is None or page.body_hash is None or page.vain or page.key != entry.key:
             return False
         before = page.changed if page.changed is not None else page.fetched_at
         return changed > (before or 0) and now - page.since <= self._policy.update_window
@@ -255,14 +253,14 @@ class PageHistory(schema.History):
         """
         by_headline: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
         for entry in entries:
-            path, mark, _ = entry["key"].partition("?")
+            path, mark, _ = entry.key.partition("?")
             if mark and url_points(f"http://{path}") >= MIN_ARTICLE_POINTS:
-                for headline in _headlines(entry["hints"]):
+                for headline in _headlines(entry.hints):
                     by_headline[path, headline].append(entry)
         args = (json.dumps(list({path for path, _ in by_headline})),)
         rows = await self._store.read(schema.SELECT_BY_PATH, args) if by_headline else ()
         return {
-            entry["key"]: [page]
+            entry.key: [page]
             for page in self._of_output((PageRow(*row) for row in rows), site)
             for headline in _headlines(json.loads(page.hints))
             for entry in by_headline.pop((page.query_key, headline), ())
@@ -275,12 +273,12 @@ class PageHistory(schema.History):
         now, query = clock.now().timestamp(), self._queries.of(site).id
         rows = [
             (
-                *(entry["key"], query, site, entry["url"], depth, certain, hints),
-                *(now, now, entry["timestamp"], entry["changed"], now),
+                *(entry.key, query, site, entry.url, depth, certain, hints),
+                *(now, now, entry.timestamp, entry.changed, now),
             )
             for entry in entries.new
             if self._sizes.admits(
-                "page", site, entry["key"], entry["url"], hints := json.dumps(entry["hints"])
+                "page", site, entry.key, entry.url, hints := json.dumps(entry.hints)
             )
         ]
         statements = {
@@ -295,10 +293,10 @@ class PageHistory(schema.History):
 
     async def add_page(self, site: str, target: Target) -> dict[str, Any] | None:
         """Record *target* as an article page; return its history, None if it is not due."""
-        page: Entry = {"url": target.url, "key": target.key, "hints": target.hints}
-        entries = await self.classify([page | {"timestamp": None, "changed": None}], site)
+        page = Entry(target.url, target.key, hints=target.hints)
+        entries = await self.classify([page], site)
         self.record_entries(site, entries, depth=target.depth)
-        return entries.due[0].get("history", {}) if entries.due else None
+        return entries.due[0].history if entries.due else None
 
     def record_fetch(self, target: Target, response: Response) -> None:
         """Record that *target* was passed to the pipelines: without article until they emit one."""
@@ -532,16 +530,16 @@ def _is_sampled(key: str) -> bool:
 
 
 def _entry(row: PageRow) -> Entry:
-    return {
-        "url": row.url,
-        "key": row.key,
-        "timestamp": row.published,
-        "changed": row.changed,
-        "hints": json.loads(row.hints),
-        "depth": row.depth,
-        "certain": bool(row.certain),
-        "history": row.history,
-    }
+    return Entry(
+        row.url,
+        row.key,
+        row.published,
+        row.changed,
+        json.loads(row.hints),
+        depth=row.depth,
+        certain=bool(row.certain),
+        history=row.history,
+    )
 
 
 def _headlines(hints: dict[str, str]) -> set[str]:

@@ -58,7 +58,7 @@ def read(data: bytes, **options: Any) -> dict[str, Any]:
 
 
 def urls(found: dict[str, Any]) -> list[str]:
-    return [entry["url"] for entry in found["entries"]]
+    return [entry.url for entry in found.entries]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -66,14 +66,14 @@ def urls(found: dict[str, Any]) -> list[str]:
 def test_reads_all_entries_within_the_limits(form: str, number: int):
     found = read(feed(form, number))
     assert urls(found) == [url(n) for n in range(number)]
-    assert found["left_out"] == {}
+    assert found.left_out == {}
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_reads_the_first_entries_of_a_long_feed(form: str):
     found = read(feed(form, MAX_ENTRIES + 1))
     assert urls(found) == [url(n) for n in range(MAX_ENTRIES)]
-    assert found["left_out"] == {"over_size": 1}
+    assert found.left_out == {"over_size": 1}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -83,20 +83,20 @@ def test_reads_whole_entries_of_a_large_feed(form: str):
     whole = data[:MAX_SIZE].count(b"story-") - 1
     found = read(data)
     assert urls(found) == [url(n) for n in range(whole)]
-    assert found["left_out"] == {"over_size": 1}
+    assert found.left_out == {"over_size": 1}
 
 
 def test_accepts_a_feed_with_one_oversized_entry():
     found = read(feed("rss", 1, "x" * MAX_SIZE))
-    assert found["kind"] == "feed"
-    assert found["left_out"] == {"over_size": 1}
+    assert found.kind == "feed"
+    assert found.left_out == {"over_size": 1}
 
 
 def test_reads_the_first_entries_of_a_long_json_feed():
     items = [{"url": url(n)} for n in range(MAX_ENTRIES + 5)]
     found = read(json.dumps({"items": items}).encode())
-    assert len(found["entries"]) == MAX_ENTRIES
-    assert found["left_out"] == {"over_size": 1}
+    assert len(found.entries) == MAX_ENTRIES
+    assert found.left_out == {"over_size": 1}
 
 
 @pytest.mark.parametrize("name", ["xml:base", "base", "XML:BASE"])
@@ -105,26 +105,26 @@ def test_nested_bases_make_no_endless_address(name: str, quote: str):
     """The address of an entry is resolved with the first relative ones only."""
     opened = f"<a {name}={quote}x/{quote}>" * 3000
     story = "<item><link>story</link></item></rss>"
-    (entry,) = read(f"<rss>{opened}{story}".encode(), traps=False)["entries"]
-    assert entry["url"].count("/x") <= 100
+    (entry,) = read(f"<rss>{opened}{story}".encode(), traps=False).entries
+    assert entry.url.count("/x") <= 100
     long = f"<a {name}={quote}{'x' * 3000}/{quote}>" * 10
-    (entry,) = read(f"<rss>{long}{story}".encode())["entries"]
-    assert "xx" not in entry["url"]
+    (entry,) = read(f"<rss>{long}{story}".encode()).entries
+    assert "xx" not in entry.url
 
 
 def test_bounds_values_of_the_whole_feed():
     long = "x" * 100_000
     items = [{"url": "/2026/01/02/a-story.html"}]
     found = read(json.dumps({"items": items, "next_url": long, "language": long}).encode())
-    assert (found["next"], len(found["entries"][0]["hints"]["language"])) == (None, 40)
-    assert read(json.dumps({"items": items, "next_url": ["a"]}).encode())["next"] is None
+    assert (found.next, len(found.entries[0].hints["language"])) == (None, 40)
+    assert read(json.dumps({"items": items, "next_url": ["a"]}).encode()).next is None
     too_long = json.dumps({"items": items, "x": "x" * MAX_JSON_SIZE}).encode()
-    assert read(too_long)["left_out"] == {"over_size": 1}
+    assert read(too_long).left_out == {"over_size": 1}
 
 
 def test_a_page_is_no_feed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(feedparser, "parse", None)
-    assert read(b"<!DOCTYPE html><title>News</title>")["kind"] == "unknown"
+    assert read(b"<!DOCTYPE html><title>News</title>").kind == "unknown"
 
 
 HOSTILE = {
@@ -153,7 +153,7 @@ def test_truncates_what_takes_quadratic_time(monkeypatch: pytest.MonkeyPatch, na
     for size in (20_000, 200_000):
         found = read(good + HOSTILE[name](size))
         assert urls(found)[:3] == [url(0), url(1), url(2)]
-        assert found["left_out"]["over_size"] == 1
+        assert found.left_out["over_size"] == 1
     assert sizes[0] == sizes[1] < 64 * 1024
 
 
@@ -170,7 +170,7 @@ def test_references_that_are_no_characters(form: str, reference: str):
     )
     found = read(data)
     assert urls(found) == [url(0), url(1), url(2)]
-    titles = [entry["hints"]["title"] for entry in found["entries"]]
+    titles = [entry.hints["title"] for entry in found.entries]
     assert titles == ["A \ufffd B \xe9 \xe9"] * 3
 
 
@@ -189,14 +189,14 @@ def test_identifier_is_the_address_of_an_item_that_links_the_front_page(
     link: str, identifier: str, url: str
 ):
     item = f"<item><title>x</title><link>{link}</link><guid>{identifier}</guid></item>"
-    [found] = read(f"<rss version='2.0'><channel>{item}</channel></rss>".encode())["entries"]
-    assert found["url"] == url
+    [found] = read(f"<rss version='2.0'><channel>{item}</channel></rss>".encode()).entries
+    assert found.url == url
 
 
 def test_names_that_are_not_text():
     """A name of an encoding is not needed; with an unreadable namespace there is no feed."""
-    assert read(b'<?xml encoding="\x96"?><rss/>')["kind"] == "feed"
-    assert read(b'<?r?><t xmlns="\xed\xa0\xa09">')["kind"] == "unknown"
+    assert read(b'<?xml encoding="\x96"?><rss/>').kind == "feed"
+    assert read(b'<?r?><t xmlns="\xed\xa0\xa09">').kind == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_reads_when_not_to_poll(elements: str, ttl: float, hours: list[int]):
     head = f'<rss version="2.0" xmlns:sy="s" xmlns:x="x"><channel>{elements}'
     item = "<item><link>http://site.example/a</link><ttl>9999</ttl></item>"
     found = read(f"{head}{item}</channel></rss>".encode())
-    assert (found["ttl"], found["skip_hours"]) == (ttl, hours)
+    assert (found.ttl, found.skip_hours) == (ttl, hours)
 
 
 @pytest.mark.parametrize(
@@ -238,9 +238,9 @@ def test_takes_the_date_of_publication_in_any_notation(form: str, dates: str, hi
     head, tail, name, link = FORMS[form]
     names = 'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
     entry = f"<{name} {names}>{link.format(url(1))}{dates}</{name}>"
-    [found] = read(f"{head}{entry}{tail}".encode())["entries"]
-    assert found["hints"][hints].startswith(("2026-11-22", "Sun"))
-    assert len({"date", "updated"} & found["hints"].keys()) == 1
+    [found] = read(f"{head}{entry}{tail}".encode()).entries
+    assert found.hints[hints].startswith(("2026-11-22", "Sun"))
+    assert len({"date", "updated"} & found.hints.keys()) == 1
 
 
 def test_reads_a_gzip_file_that_was_sent_as_it_is():
@@ -265,5 +265,5 @@ def test_relative_links_belong_to_the_site_of_the_feed(home: str, host: str):
 
 def test_leaves_out_recordings():
     found = read(feed("rss", 3).replace(b"story-1", b"episode-1.mp3"))
-    assert len(found["entries"]) == 2
-    assert found["left_out"] == {"file": 1}
+    assert len(found.entries) == 2
+    assert found.left_out == {"file": 1}

@@ -28,22 +28,23 @@ def test_listing(case: dict[str, Any]):
     data = case["text"].encode() if "text" in case else base64.b64decode(case["base64"])
     expect = case["expect"]
     if case["call"] == "robots_sitemaps":
-        assert read_robots(data, url=case["url"])["sitemaps"] == expect["urls"]
+        found = read_robots(data, url=case["url"])
+        assert [entry.url for entry in found.entries] == expect["urls"]
         return
     read = read_feed if case["call"] == "feed" else read_sitemap
     found = read(data, url=case["url"], domains=DOMAINS)
-    entries = {entry["url"]: entry for entry in found["entries"]}
+    entries = {entry.url: entry for entry in found.entries}
     missing = set(expect.get("urls", ())) - entries.keys()
     extra = set() if expect.get("at_least") else entries.keys() - set(expect.get("urls", ()))
     assert (missing, extra) == (set(), set())
-    assert found["kind"] == expect.get("kind_is", found["kind"])
+    assert found.kind == expect.get("kind_is", found.kind)
     for url, hints in expect.get("hints", {}).items():
-        assert hints.items() <= entries[url]["hints"].items()
+        assert hints.items() <= entries[url].hints.items()
     for url, day in expect.get("day", {}).items():
-        stamp = entries[url]["timestamp"]
+        stamp = entries[url].timestamp
         assert (stamp and datetime.fromtimestamp(stamp, UTC).date().isoformat()) == day
     if expect.get("timestamp"):
-        assert found["entries"][0]["timestamp"]
+        assert found.entries[0].timestamp
 
 
 @pytest.mark.parametrize("case", rows("addresses.jsonl"), ids=lambda case: case["given"])
@@ -120,5 +121,5 @@ def test_feed_dates_in_other_notations(written: str, read: str | None):
     """A date in any notation, and none rather than a wrong one."""
     item = f"<item><link>{BASE}a</link><pubDate>{written}</pubDate></item>"
     data = f'<rss version="2.0"><channel><language>es</language>{item}</channel></rss>'.encode()
-    (entry,) = read_feed(data, url=BASE, domains=DOMAINS)["entries"]
-    assert entry["hints"].get("date", "")[:10] == (read or "")
+    (entry,) = read_feed(data, url=BASE, domains=DOMAINS).entries
+    assert entry.hints.get("date", "")[:10] == (read or "")

@@ -27,7 +27,7 @@ def read(body: str, head: str = "", **plain: Any) -> dict[str, Any]:
 
 
 def urls(entries: list[dict[str, Any]]) -> list[str]:
-    return [entry["url"] for entry in entries]
+    return [entry.url for entry in entries]
 
 
 def test_returns_articles_and_sections_in_page_order():
@@ -38,20 +38,20 @@ def test_returns_articles_and_sections_in_page_order():
         "<a href='/files/report.pdf'>A report of the council about the bridge</a>"
         "<a href='javascript:void(0)'>No</a><a href='mailto:desk@news.example'>Mail</a>"
     )
-    assert urls(found["articles"]) == [
+    assert urls(found.articles) == [
         f"https://www.news.example{STORY}",
         "https://www.news.example/world/a-long-slug-about-the-old-bridge-in-town",
     ]
-    assert urls(found["sections"]) == ["https://www.news.example/sport/"]
-    assert found["articles"][0]["timestamp"] is not None
+    assert urls(found.sections) == ["https://www.news.example/sport/"]
+    assert found.articles[0].timestamp is not None
 
 
 def test_skips_links_to_other_sites():
     found = read(
         f"<a href='https://blog.news.example{STORY}'>x</a><a href='https://other.example{STORY}'>y</a>"
     )
-    assert urls(found["articles"]) == [f"https://blog.news.example{STORY}"]
-    assert found["left_out"] == {"other_site": 1}
+    assert urls(found.articles) == [f"https://blog.news.example{STORY}"]
+    assert found.left_out == {"other_site": 1}
 
 
 def test_resolves_base_and_finds_feeds():
@@ -63,8 +63,8 @@ def test_resolves_base_and_finds_feeds():
         "<link rel='alternate' hreflang='de' href='/de/'><link rel='alternate' type='text/html'>"
     )
     found = read("<a href='sport'>Sport</a>", head)
-    assert urls(found["sections"]) == ["https://www.news.example/en/sport"]
-    assert found["feeds"] == [
+    assert urls(found.sections) == ["https://www.news.example/en/sport"]
+    assert found.feeds == [
         "https://www.news.example/en/feed.xml",
         "https://www.news.example/atom",
         "https://www.news.example/en/feed.json",
@@ -74,7 +74,7 @@ def test_resolves_base_and_finds_feeds():
 def test_limits_the_number_of_links():
     many = "".join(f"<a href='{STORY}-{number}'>x</a>" for number in range(3000))
     found = read(many + f"<a href='/{'x' * 2_000_000}'>x</a>", limit=100)
-    assert len(found["articles"]) == 100
+    assert len(found.articles) == 100
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_limits_the_number_of_links():
 @pytest.mark.parametrize("period", [{}, {"since": "2026-10-01", "until": "2026-10-31"}])
 def test_each_list_of_links_is_limited(tag: str, period: dict[str, str]):
     found = read("".join(map(tag.format, range(300))), limit=20, **period)
-    assert [len(found[name]) for name in ("feeds", "sections", "articles")] in (
+    assert [len(getattr(found, name)) for name in ("feeds", "sections", "articles")] in (
         [200, 0, 0],
         [0, 20, 0],
         [0, 20, 20],
@@ -99,8 +99,8 @@ def test_each_list_of_links_is_limited(tag: str, period: dict[str, str]):
 def test_leaves_out_long_addresses():
     long = "2" * 2100
     found = read(f"<link rel=next href='/?page={long}'><a href=/page/2/>2</a>")
-    assert found["next"] == "https://www.news.example/page/2/"
-    assert read("", f"<link rel=alternate type=application/rss+xml href=/{long}>")["feeds"] == []
+    assert found.next == "https://www.news.example/page/2/"
+    assert read("", f"<link rel=alternate type=application/rss+xml href=/{long}>").feeds == []
 
 
 def test_reads_the_links_of_an_article_only_if_requested():
@@ -108,11 +108,11 @@ def test_reads_the_links_of_an_article_only_if_requested():
     article = f"<article><h1>Council decides</h1>{text}</article><a href='{STORY}'>Next</a>"
     teasers = (f"<h3><a href='{STORY}-{n}'>Council decides, part {n}</a></h3>" for n in range(100))
     index = "".join(f"<div>{teaser}</div>" for teaser in teasers)
-    assert urls(read(article)["articles"]) == [f"https://www.news.example{STORY}"]
-    assert read(article, index_only=True)["articles"] == []
+    assert urls(read(article).articles) == [f"https://www.news.example{STORY}"]
+    assert read(article, index_only=True).articles == []
     assert read(index, index_only=True) == read(index)
-    assert read(index)["kind"] == "index"
-    assert len(read(index)["articles"]) == 100
+    assert read(index).kind == "index"
+    assert len(read(index).articles) == 100
 
 
 def test_rejects_data_that_is_not_html():
@@ -123,7 +123,7 @@ def test_rejects_data_that_is_not_html():
 @given(st.lists(st.text(st.characters(exclude_categories=["C"]), max_size=30), max_size=5))
 def test_accepts_any_href(hrefs: list[str]):
     body = "".join(f'<a href="{href}">x</a>' for href in hrefs)
-    assert isinstance(read(body)["articles"], list)
+    assert isinstance(read(body).articles, list)
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ def test_registered_domain(host: str, registered: str):
 )
 def test_reads_addresses_of_scripts_from_pages_without_links(body: str):
     found = read(body)
-    assert urls(found["articles"]) == [f"https://www.news.example{STORY}"]
-    assert found["scripted"]
+    assert urls(found.articles) == [f"https://www.news.example{STORY}"]
+    assert found.scripted
     found = read(f"<a href='{STORY}-again'>Council decides again</a>{body}")
-    assert urls(found["articles"]) == [f"https://www.news.example{STORY}-again"]
-    assert not found["scripted"]
+    assert urls(found.articles) == [f"https://www.news.example{STORY}-again"]
+    assert not found.scripted
 
 
 def test_follows_lists_and_headlines_of_pages_without_addresses_of_articles():
@@ -209,14 +209,14 @@ def test_follows_lists_and_headlines_of_pages_without_addresses_of_articles():
     headlines = [f"<a href='/read?no={n}&to=x'>{text}</a>" for n in "ab"]
     headlines.append(f"<a href='/out?url={quote(STORY, safe='')}'>{text} after all</a>")
     found = read(links)
-    paths = [url.removeprefix("https://www.news.example") for url in urls(found["sections"])]
+    paths = [url.removeprefix("https://www.news.example") for url in urls(found.sections)]
     assert sorted(paths) == sorted([*lists, "/county/"])
-    assert not read("".join(headlines[:2]))["articles"]
+    assert not read("".join(headlines[:2])).articles
     found = read(links + "".join(headlines))
-    assert len(found["articles"]) == 3
-    assert f"https://www.news.example{STORY}" in urls(found["articles"])
-    assert not found["scripted"]
-    assert "/county/" not in str(read(f"{links}<a href='{STORY}'>{text}</a>")["sections"])
+    assert len(found.articles) == 3
+    assert f"https://www.news.example{STORY}" in urls(found.articles)
+    assert not found.scripted
+    assert "/county/" not in str(read(f"{links}<a href='{STORY}'>{text}</a>").sections)
 
 
 @pytest.mark.parametrize("loaded", ["<a href='{}'>Council decides</a>", "{}"])
@@ -224,7 +224,7 @@ def test_reads_json_as_scripts_insert_it(loaded: str):
     data = json.dumps({"items": [loaded.replace("'", '"').format(STORY)]}).replace("<", "\\u003c")
     for text in (data, data.replace("/", "\\/")):
         found = read_page(text.encode(), url=URL, domains=["news.example"])
-        assert urls(found["articles"]) == [f"https://www.news.example{STORY}"]
+        assert urls(found.articles) == [f"https://www.news.example{STORY}"]
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_follows_archive_pages_of_a_period(path: str):
     period = {"since": "2024-03-01T00:00:00Z", "until": "2024-04-01T00:00:00Z"}
     former = path.replace("2024", "2023")
     body = f"<a href='{path.replace('&', '&amp;')}'>Archive</a> <a href='{former}'>2023</a>"
-    [section] = read(body, **period)["sections"]
-    assert section["url"] == f"https://www.news.example{path}"
-    assert section["timestamp"] <= 1_711_929_600
+    [section] = read(body, **period).sections
+    assert section.url == f"https://www.news.example{path}"
+    assert section.timestamp <= 1_711_929_600
 
 
 @pytest.mark.parametrize(("articles", "followed"), [(2, True), (3, False)])
@@ -257,7 +257,7 @@ def test_follows_archive_pages_of_a_page_with_hardly_an_article(articles: int, *
         for n in range(articles)
     )
     page = read(f'{links}<a href="/archive/2026/05/">May</a>')
-    assert ("https://www.news.example/archive/2026/05/" in urls(page["sections"])) == followed
+    assert ("https://www.news.example/archive/2026/05/" in urls(page.sections)) == followed
 
 
 def test_reads_the_days_of_teasers_for_a_period():
@@ -270,10 +270,10 @@ def test_reads_the_days_of_teasers_for_a_period():
     body = teaser("2024-05-02", "a") + teaser("2024-03-14", "b") + teaser("2024-01-30", "c")
     body += "<button data-next-page='/news?page=2'>More</button>"
     found = read(body, since="2024-03-01T00:00:00Z", until="2024-04-01T00:00:00Z")
-    assert urls(found["articles"]) == ["https://www.news.example/news/b-about-the-bridge-in-town"]
-    assert found["left_out"] == {"too_new": 1, "too_old": 1}
-    assert found["next"] == "https://www.news.example/news?page=2"
-    assert read(body)["next"] == found["next"]
+    assert urls(found.articles) == ["https://www.news.example/news/b-about-the-bridge-in-town"]
+    assert found.left_out == {"too_new": 1, "too_old": 1}
+    assert found.next == "https://www.news.example/news?page=2"
+    assert read(body).next == found.next
 
 
 @pytest.mark.parametrize("href", ["/world/page/2/", "?paged=2", "/world?page=2", "page/2"])
@@ -282,7 +282,7 @@ def test_finds_the_second_page_by_its_address(href: str):
     links = (
         f"<a href='/tag/town2/'>town 2</a><a href='/page/2/'>x</a><a href='{href}'>Older posts</a>"
     )
-    found = read(teasers + links)["next"]
+    found = read(teasers + links).next
     assert found == urljoin(URL, href)
 
 
@@ -301,7 +301,7 @@ def test_finds_the_next_page_by_a_cursor(link: str):
     teasers = "".join(
         f"<p><a href='/2026/11/22/story-{n}'>A story of the town {n}</a></p>" for n in range(9)
     )
-    following = read(teasers + link)["next"]
+    following = read(teasers + link).next
     assert following is not None
     assert ListingPages.of(following) is None
     assert following.startswith("https://www.news.example/")
@@ -309,4 +309,4 @@ def test_finds_the_next_page_by_a_cursor(link: str):
 
 def test_prefers_the_number_of_a_page_to_a_cursor():
     links = "<a href='?after=abc'>More</a><a href='?page=2'>2</a>"
-    assert str(read(links)["next"]).endswith("/?page=2")
+    assert str(read(links).next).endswith("/?page=2")

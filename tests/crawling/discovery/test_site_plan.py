@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawling.discovery import site_plan
+from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.discovery.paging import SitemapSeries
 from newscrawl.crawling.discovery.period import Period
 from newscrawl.crawling.discovery.site_list import Site
@@ -21,7 +22,7 @@ from newscrawl.crawling.urls import page_key
 if TYPE_CHECKING:
     import pytest
 
-    from newscrawl.crawling.discovery.paging import Place
+from newscrawl.crawling.discovery.paging import Place
 
 HOME = "http://site.example/"
 LARGE = Budgets(
@@ -29,9 +30,9 @@ LARGE = Budgets(
 )
 
 
-def entry(path: str, timestamp: float | None = None) -> dict[str, Any]:
+def entry(path: str, timestamp: float | None = None) -> Entry:
     url = f"http://site.example{path}"
-    return {"url": url, "key": page_key(url), "timestamp": timestamp, "hints": {}}
+    return Entry(url, page_key(url), timestamp)
 
 
 def frontier(budgets: Budgets = LARGE, **options: Any) -> SitePlan:
@@ -203,7 +204,7 @@ def test_language_of_the_site_list_is_the_default():
     site = frontier(language="de")
     fetch(site)
     site.add_article(entry("/a"))
-    site.add_article(entry("/b") | {"hints": {"language": "en"}})
+    site.add_article(replace(entry("/b"), hints={"language": "en"}))
     assert [target.hints["language"] for target in fetch(site)] == ["de", "en"]
 
 
@@ -345,7 +346,7 @@ def test_tries_usual_feeds_although_the_front_page_fails():
 
 def test_does_not_request_what_a_listing_dates_outside_of_the_period():
     site = SitePlan(Site(HOME), LARGE, period=Period(since=1000.0))
-    site.exclude([entry("/2026/old-story")["key"]])
+    site.exclude([entry("/2026/old-story").key])
     assert not site.add_article(entry("/2026/old-story"))
     assert site.add_article(entry("/2026/old-story", 2000.0)), "another listing dates it within"
     assert site.add_article(entry("/2026/new-story"))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawling.discovery import feed_parser, listing_entries, sitemaps
+from newscrawl.crawling.discovery.entries import Entry, Listing
 from newscrawl.crawling.discovery.feed_parser import repair_xml
 from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
 from tests.helpers.operations import growth
@@ -39,7 +40,7 @@ def loc(path: str, changed: str = "") -> str:
 
 
 def paths(found: dict[str, Any]) -> list[str]:
-    return [entry["url"].removeprefix("https://news.example") for entry in found["entries"]]
+    return [entry.url.removeprefix("https://news.example") for entry in found.entries]
 
 
 def test_reads_news_fields_as_hints():
@@ -51,15 +52,15 @@ def test_reads_news_fields_as_hints():
         "<image:image><image:loc>https://img.example/1.jpg</image:loc></image:image>"
     )
     found = read(urlset(loc("/a", "2026-11-21") + news, loc("/b", "2026-11-19")))
-    assert found["kind"] == "news"
-    assert found["entries"][0] == {
-        "url": "https://news.example/a",
-        "key": "news.example/a",
-        "timestamp": datetime(2026, 11, 20, 7, 30, tzinfo=UTC).timestamp(),
-        "changed": datetime(2026, 11, 21, tzinfo=UTC).timestamp(),
-        "hints": {"title": "Chuva & vento", "date": "2026-11-20T08:30:00+01:00", "language": "pt"},
-    }
-    assert found["entries"][1]["hints"] == {}, "the last change is no publication date"
+    assert found.kind == "news"
+    assert found.entries[0] == Entry(
+        "https://news.example/a",
+        "news.example/a",
+        datetime(2026, 11, 20, 7, 30, tzinfo=UTC).timestamp(),
+        datetime(2026, 11, 21, tzinfo=UTC).timestamp(),
+        {"title": "Chuva & vento", "date": "2026-11-20T08:30:00+01:00", "language": "pt"},
+    )
+    assert found.entries[1].hints == {}, "the last change is no publication date"
 
 
 def test_orders_entries_by_date():
@@ -82,12 +83,12 @@ def test_index_accepts_other_hosts_and_skips_old_sitemaps():
         "<sitemap><loc>/sitemap-2026-10.xml.gz</loc></sitemap></sitemapindex>"
     )
     found = read(text, since="2026-10-01")
-    assert found["kind"] == "index"
-    assert [entry["url"] for entry in found["entries"]] == [
+    assert found.kind == "index"
+    assert [entry.url for entry in found.entries] == [
         "https://cdn.example/new.xml",
         "https://news.example/sitemap-2026-10.xml.gz",
     ]
-    assert found["left_out"] == {"too_old": 1}
+    assert found.left_out == {"too_old": 1}
 
 
 def test_skips_and_counts_bad_entries():
@@ -102,7 +103,7 @@ def test_skips_and_counts_bad_entries():
     ]
     found = read(urlset(loc("/first"), *bad, loc("/last", "yesterday")))
     assert paths(found) == ["/first", "/last"]
-    assert found["left_out"] == {"bad": 5, "trap": 1, "other_site": 1}
+    assert found.left_out == {"bad": 5, "trap": 1, "other_site": 1}
 
 
 def test_returns_each_page_once():
@@ -118,7 +119,7 @@ def test_limit_keeps_the_newest():
     days = [loc(f"/{day}", f"2026-11-{day:02}") for day in range(1, 29)]
     found = read(urlset(*days), limit=3)
     assert paths(found) == ["/28", "/27", "/26"]
-    assert found["left_out"] == {"over_limit": 25}
+    assert found.left_out == {"over_limit": 25}
 
 
 def test_reads_sitemaps_that_are_truncated_or_have_no_namespace():
@@ -130,14 +131,14 @@ def test_reads_sitemaps_that_are_truncated_or_have_no_namespace():
 def test_reads_gzip_damaged_or_too_large(monkeypatch: pytest.MonkeyPatch):
     many = urlset(*(loc(f"/{number}") for number in range(5000)))
     packed = gzip.compress(many.encode())
-    assert len(read(packed, limit=9000)["entries"]) == 5000
-    assert 0 < len(read(packed[: len(packed) // 2], limit=9000)["entries"]) < 5000
+    assert len(read(packed, limit=9000).entries) == 5000
+    assert 0 < len(read(packed[: len(packed) // 2], limit=9000).entries) < 5000
     flipped = packed[:-2000] + bytes(2000)
-    assert 0 < len(read(flipped, limit=9000)["entries"]) <= 5000
+    assert 0 < len(read(flipped, limit=9000).entries) <= 5000
     monkeypatch.setattr(sitemaps, "MAX_SIZE", 50_000)
     found = read(packed, limit=9000)
-    assert 0 < len(found["entries"]) < 2000
-    assert found["left_out"] == {"over_size": 1}
+    assert 0 < len(found.entries) < 2000
+    assert found.left_out == {"over_size": 1}
 
 
 @pytest.mark.parametrize("lines", [False, True])
@@ -147,8 +148,8 @@ def test_limits_the_number_of_entries(monkeypatch: pytest.MonkeyPatch, lines: bo
         listed = [f"https://news.example/{n}" for n in range(number)]
         text = "\r\n".join(listed) if lines else urlset(*(f"<loc>{url}</loc>" for url in listed))
         found = read(text)
-        assert len(found["entries"]) == 20
-        assert found["left_out"] == left_out
+        assert len(found.entries) == 20
+        assert found.left_out == left_out
 
 
 @pytest.mark.parametrize("name", ["url", "sitemap"])
@@ -158,8 +159,8 @@ def test_limits_the_addresses_of_entries(monkeypatch: pytest.MonkeyPatch, name: 
     root = "urlset" if name == "url" else "sitemapindex"
     entries = [f"<{name}>{loc(f'/{n}.xml') * 4}</{name}>" for n in range(9)]
     found = read(f"<{root}>{''.join(entries)}</{root}>")
-    assert len(found["entries"]) == (9 if name == "url" else 2)
-    assert found["left_out"] == ({} if name == "url" else {"over_size": 1})
+    assert len(found.entries) == (9 if name == "url" else 2)
+    assert found.left_out == ({} if name == "url" else {"over_size": 1})
 
 
 @pytest.mark.parametrize("inside", [True, False])
@@ -169,19 +170,19 @@ def test_an_entry_of_megabytes_ends_the_sitemap(monkeypatch: pytest.MonkeyPatch,
     middle = f"{loc('/c')}{flood if inside else ''}</url>{'' if inside else flood}<url>"
     found = read(urlset(loc("/a"), loc("/b"), f"{middle}{loc('/d')}"))
     assert paths(found) == ["/a", "/b"]
-    assert found["left_out"] == {"over_size": 1}
+    assert found.left_out == {"over_size": 1}
 
 
 def test_undated_entries_of_a_period_are_limited(monkeypatch: pytest.MonkeyPatch):
     """All those that are searched, up to a size in all, but fewer sitemaps of an index."""
     period = {"since": "2026-10-01", "until": "2026-10-31", "limit": 5}
     many = urlset(*(loc(f"/story-{number:04}") for number in range(300)))
-    assert len(read(many, **period)["entries"]) == 300
+    assert len(read(many, **period).entries) == 300
     monkeypatch.setattr(listing_entries, "MAX_RESULT_SIZE", 5_000)
-    assert 50 < len(read(many, **period)["entries"]) < 100
+    assert 50 < len(read(many, **period).entries) < 100
     monkeypatch.setitem(listing_entries.MAX_UNDATED, "index", 50)
     index = "".join(f"<sitemap>{loc(f'/{n}')}</sitemap>" for n in range(300))
-    assert len(read(f"<sitemapindex>{index}</sitemapindex>", **period)["entries"]) == 50
+    assert len(read(f"<sitemapindex>{index}</sitemapindex>", **period).entries) == 50
 
 
 def test_does_not_expand_entities():
@@ -200,19 +201,19 @@ def test_reads_text_and_feeds():
     ]
     rss = "<rss version='2.0'><channel><item><link>https://news.example/c</link></item></channel></rss>"
     found = read(rss)
-    assert (found["kind"], paths(found)) == ("feed", ["/c"])
+    assert (found.kind, paths(found)) == ("feed", ["/c"])
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"<html><p>Not found</html>", b"\x1f\x8b", b"\xff\xfe\0\0", b"<"]
 )
 def test_other_data_is_unknown(data: bytes):
-    assert (read(data)["kind"], read(data)["entries"]) == ("unknown", [])
+    assert (read(data).kind, read(data).entries) == ("unknown", [])
 
 
 @given(st.binary() | st.text().map(lambda text: urlset(loc("/a"), text).encode(errors="replace")))
 def test_accepts_any_bytes(data: bytes):
-    assert set(read(data)) == {"kind", "entries", "left_out", "variants", "outside"}
+    assert isinstance(read(data), Listing)
 
 
 def test_reads_sitemaps_of_robots_txt():
@@ -221,7 +222,8 @@ def test_reads_sitemaps_of_robots_txt():
         b"sitemap:/b.xml # old\nSITEMAP : https://cdn.example/c.xml.gz\nSitemap: /b.xml\n"
         b"# Sitemap: https://news.example/no.xml\nSitemap: ftp://news.example/d.xml\n"
     )
-    assert read_robots(data, url="https://news.example/robots.txt")["sitemaps"] == [
+    found = read_robots(data, url="https://news.example/robots.txt")
+    assert [entry.url for entry in found.entries] == [
         "https://news.example/a.xml",
         "https://news.example/b.xml",
         "https://cdn.example/c.xml.gz",
@@ -231,7 +233,7 @@ def test_reads_sitemaps_of_robots_txt():
 def test_limits_the_size_of_robots_txt():
     line = b"Sitemap: https://news.example/%d.xml\n"
     data = b"".join(line % number for number in range(100_000))
-    assert len(read_robots(data, url="https://news.example/robots.txt")["sitemaps"]) == 100
+    assert len(read_robots(data, url="https://news.example/robots.txt").entries) == 100
 
 
 @pytest.mark.parametrize(
@@ -250,9 +252,7 @@ def test_references_that_are_no_characters():
         url="https://news.example/sitemap.xml",
         domains=["news.example"],
     )
-    assert [entry["url"] for entry in found["entries"]] == [
-        "https://news.example/a-%EF%BF%BD%EF%BF%BDb"
-    ]
+    assert [entry.url for entry in found.entries] == ["https://news.example/a-%EF%BF%BD%EF%BF%BDb"]
 
 
 @pytest.mark.parametrize("name", [":name", "news:", "a:b:c", "-"])
@@ -266,5 +266,5 @@ def test_prefixes_without_a_declaration():
     """Sites forget to declare the namespace of news."""
     news = "<news:news><news:title>Wind</news:title><news:language>pt</news:language></news:news>"
     found = read(f"<urlset><url>{loc('/a')}{news}</url></urlset>")
-    assert found["kind"] == "news"
-    assert found["entries"][0]["hints"] == {"title": "Wind", "language": "pt"}
+    assert found.kind == "news"
+    assert found.entries[0].hints == {"title": "Wind", "language": "pt"}

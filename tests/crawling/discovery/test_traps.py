@@ -84,11 +84,11 @@ def test_skips_traps_in_listings_unless_disabled():
     urls = "".join(f"<url><loc>{SITE}{path}</loc></url>" for path in paths)
     sitemap = f"<urlset>{urls}</urlset>".encode()
     plain = {"url": f"{SITE}/map.xml", "domains": ["paper.example"]}
-    assert read_sitemap(sitemap, **plain)["left_out"] == {"trap": 1}
-    assert len(read_sitemap(sitemap, **plain, traps=False)["entries"]) == 2
+    assert read_sitemap(sitemap, **plain).left_out == {"trap": 1}
+    assert len(read_sitemap(sitemap, **plain, traps=False).entries) == 2
     page = "".join(f'<a href="{path}">A story of the day with a headline</a>' for path in paths)
-    assert read_page(page.encode(), **plain)["left_out"] == {"trap": 1}
-    assert len(read_page(page.encode(), **plain, traps=False)["articles"]) == 2
+    assert read_page(page.encode(), **plain).left_out == {"trap": 1}
+    assert len(read_page(page.encode(), **plain, traps=False).articles) == 2
 
 
 @given(st.text(max_size=300), st.text(max_size=300))

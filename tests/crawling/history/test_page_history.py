@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,8 @@ async def test_keeps_hints_depth_and_certainty_of_the_first_listing(
         state.pages.record_entries(SITE, entries, depth=2, certain=True)
     async with crawl() as state:
         found = await due_page(state)
-        assert found["hints"] == {"title": "a"}
-        assert (found["depth"], found["certain"]) == (2, True)
+        assert found.hints == {"title": "a"}
+        assert (found.depth, found.certain) == (2, True)
         assert not target(found).is_revisit
 
 
@@ -75,7 +76,7 @@ async def test_emits_an_article_once_and_revisits_it(crawl: Opening, fake_clock:
     async with crawl() as state:
         assert await due_pages(state) == []
         assert await listed_as_due(state, a) == []
-        assert (await state.pages.classify([a])).known == [a["key"]]
+        assert (await state.pages.classify([a])).known == [a.key]
     fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
@@ -101,16 +102,16 @@ async def test_sends_the_latest_validators(crawl: Opening, fake_clock: FakeClock
     fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
-        assert conditional_headers(again["history"]) == {
+        assert conditional_headers(again.history) == {
             "If-None-Match": '"1"',
             "If-Modified-Since": "yesterday",
         }
-        state.pages.record_unchanged(target(again), response(again["url"], ETag='"2"'))
+        state.pages.record_unchanged(target(again), response(again.url, ETag='"2"'))
     fake_clock.forward(17)
     async with crawl() as state:
         again = await due_page(state)
-        assert again["history"]["etag"] == '"2"'
-        assert again["history"]["last_modified"] == "yesterday"
+        assert again.history["etag"] == '"2"'
+        assert again.history["last_modified"] == "yesterday"
 
 
 @in_loop
@@ -118,11 +119,11 @@ async def test_sends_no_validators_of_a_page_without_article(crawl: Opening, fak
     a = entry("a", NOON)
     async with crawl() as state:
         await listed_as_due(state, a)
-        state.pages.record_fetch(target(a), response(a["url"], ETag='"1"'))
+        state.pages.record_fetch(target(a), response(a.url, ETag='"1"'))
     fake_clock.forward(7)
     async with crawl() as state:
         again = await due_page(state)
-        assert conditional_headers(again["history"]) == {}
+        assert conditional_headers(again.history) == {}
         assert await emit(state, again, "Text") == "new"
 
 
@@ -233,11 +234,11 @@ async def test_article_with_a_known_canonical_url_is_known(crawl: Opening, fake_
     async with crawl() as state:
         await listed_as_due(state, a, amp)
         await emit(state, a, "Text")
-        assert await emit(state, amp, "Text, printed", canonical=a["url"]) == "known"
+        assert await emit(state, amp, "Text, printed", canonical=a.url) == "known"
     async with crawl() as state:
         late = entry("late/a")
         assert await listed_as_due(state, amp, late) == ["late/a"]
-        assert await emit(state, late, "Text", canonical=f"{a['url']}#top") == "known"
+        assert await emit(state, late, "Text", canonical=f"{a.url}#top") == "known"
     fake_clock.forward(7)
     async with crawl() as state:
         assert await due_pages(state) == ["a"]
@@ -279,11 +280,11 @@ async def test_ignores_canonical_urls_of_other_stories(crawl: Opening, fake_cloc
         "Night trains to run again from May, minister says",
         "Late frost destroys half of the harvest",
     )
-    pages = [entry(str(n)) | {"hints": {"link_text": t}} for n, t in enumerate(titles)]
+    pages = [replace(entry(str(n)), hints={"link_text": t}) for n, t in enumerate(titles)]
     async with crawl() as state:
         await listed_as_due(state, *pages)
         statuses = [
-            await emit(state, page, f"Text {title}", canonical=pages[0]["url"], title=title)
+            await emit(state, page, f"Text {title}", canonical=pages[0].url, title=title)
             for page, title in zip(pages, titles, strict=True)
         ]
         assert statuses == ["new", "known", "new"]
@@ -292,18 +293,18 @@ async def test_ignores_canonical_urls_of_other_stories(crawl: Opening, fake_cloc
 @in_loop
 async def test_ignores_canonical_urls_of_other_sites(crawl: Opening, fake_clock: FakeClock):
     ours = entry("a")
-    theirs = {**entry("b"), "url": "http://other.example/b", "key": "other.example/b"}
+    theirs = replace(entry("b"), url="http://other.example/b", key="other.example/b")
     async with crawl() as state:
         await listed_as_due(state, ours, theirs)
         await emit(state, ours, "Text")
-        assert await emit(state, theirs, "Text, printed", canonical=ours["url"]) == "new"
+        assert await emit(state, theirs, "Text, printed", canonical=ours.url) == "new"
 
 
 @in_loop
 async def test_same_text_of_another_crawl_is_known(crawl: Opening, fake_clock: FakeClock):
     """Under another URL, and under one of the domain that the site has moved to."""
     text = "A sentence of a story that moves. " * 30
-    moved = {**entry("a"), "url": "http://new.example/a", "key": "new.example/a"}
+    moved = replace(entry("a"), url="http://new.example/a", key="new.example/a")
     async with crawl() as state:
         await listed_as_due(state, entry("a"))
         await emit(state, entry("a"), text)
@@ -347,9 +348,9 @@ async def test_update_with_the_text_of_another_page_is_held(crawl: Opening, fake
         assert [await emit(state, page, gone) for page in due[:2]] == ["updated", "soft_404"]
     fake_clock.forward(1)
     async with crawl() as state:
-        late = next(p for p in (await state.load(SITE, limit=10)).pages if p["url"][-1] == "c")
+        late = next(p for p in (await state.load(SITE, limit=10)).pages if p.url[-1] == "c")
         assert await emit(state, late, gone) == "known"
-        assert state.pages.is_revisit(late["url"])
+        assert state.pages.is_revisit(late.url)
 
 
 @in_loop
@@ -372,8 +373,8 @@ async def test_known_articles_are_not_sections(crawl: Opening, fake_clock: FakeC
         await listed_as_due(state, a)
         await emit(state, a, "Text", at="news/long-story")
     async with crawl() as state:
-        links = [a, section, entry("news/long-story")]
-        assert await state.pages.without_articles(links) == [section]
+        keys = [link.key for link in (a, section, entry("news/long-story"))]
+        assert await state.pages.emitted(keys) == {keys[0], keys[2]}
 
 
 @in_loop
@@ -384,7 +385,7 @@ async def test_fetches_an_article_again_after_a_pipeline_error(
     async with crawl() as state:
         await listed_as_due(state, a)
         await emit(state, a, "Text")
-        state.pages.item_error(response(a["url"]))
+        state.pages.item_error(response(a.url))
     async with crawl() as state:
         again = await due_page(state)
         assert await emit(state, again, "Text") == "new"
@@ -486,20 +487,20 @@ async def test_reads_the_headlines_of_each_address_of_a_story_once(
     crawl: Opening, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ):
     """Not for each pair of a listed address and a page with the same path."""
-    title = {"hints": {"title": "A headline of more than five words"}}
+    title = {"title": "A headline of more than five words"}
     path = "2026/05/04/a-story-about-the-old-bridge.html?id="
     async with crawl() as state:
-        first = [entry(f"{path}{number}") | title for number in range(20)]
+        first = [replace(entry(f"{path}{number}"), hints=title) for number in range(20)]
         await listed_as_due(state, *first)
         for number, page in enumerate(first):
             await emit(state, page, f"Text {number}")
-        later = [entry(f"{path}{number}") | title for number in range(100, 120)]
+        later = [replace(entry(f"{path}{number}"), hints=title) for number in range(100, 120)]
         read, headlines = [], page_history._headlines
         monkeypatch.setattr(
             page_history, "_headlines", lambda hints: read.append(hints) or headlines(hints)
         )
         found = await state.pages._find_by_path(later, SITE)
-        assert found.keys() == {page["key"] for page in later}
+        assert found.keys() == {page.key for page in later}
         assert len(read) == len(first) + len(later)
 
 
@@ -565,7 +566,7 @@ async def test_knows_an_article_by_path_and_headline(crawl: Opening, fake_clock:
     """A home page states the place of each link: ``?src=home-3``."""
 
     def link(query: str, text: str, path: str = "news/council-decides-about-the-old-bridge") -> Any:
-        return entry(f"{path}?{query}", NOON) | {"hints": {"link_text": text}}
+        return replace(entry(f"{path}?{query}", NOON), hints={"link_text": text})
 
     headline = "Council decides about the old bridge"
     async with crawl() as state:
@@ -575,7 +576,7 @@ async def test_knows_an_article_by_path_and_headline(crawl: Opening, fake_clock:
     async with crawl() as state:
         moved = link("src=home-2", headline)
         assert await listed_as_due(state, moved) == []
-        assert (await state.pages.classify([moved])).known == [moved["key"]]
+        assert (await state.pages.classify([moved])).known == [moved.key]
         other = link("src=home-2", "Council decides nothing about the old bridge")
         assert (await state.pages.classify([other])).new == [other]
         other = link("id=2", headline, "a.php")

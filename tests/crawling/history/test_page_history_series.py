@@ -63,7 +63,7 @@ class CrawlSeries:
 
     async def _begin(self, state: CrawlState) -> None:
         history = await state.load(SITE, limit=10)
-        self.due, self.requested = {page["key"]: page for page in history.pages}, set()
+        self.due, self.requested = {page.key: page for page in history.pages}, set()
 
     async def list(self, state: CrawlState, page: str, *, changed: bool = False) -> None:
         """List *page*, as just *changed* or not."""
@@ -72,9 +72,9 @@ class CrawlSeries:
         )
         state.pages.record_entries(SITE, entries)
         for found in entries.due:
-            self.listed.add(found["key"])
-            if found["key"] not in self.requested:
-                self.due.setdefault(found["key"], found)
+            self.listed.add(found.key)
+            if found.key not in self.requested:
+                self.due.setdefault(found.key, found)
 
     async def list_changed(self, state: CrawlState, page: str) -> None:
         """List *page* as just changed."""
@@ -88,19 +88,19 @@ class CrawlSeries:
         """Let the request of *page* fail."""
         if wanted := self._pop(page):
             state.pages.record_failure(target(wanted), None, "timeout")
-            self.failures[wanted["key"]] += 1
+            self.failures[wanted.key] += 1
 
     async def lose(self, state: CrawlState, page: str, text: str) -> None:
         """Let a pipeline fail with the article of *page*."""
         if wanted := self._pop(page):
             if await emit(state, wanted, f"{page} {text}") != "unchanged":
-                state.pages.item_error(response(wanted["url"]))
-            self.failures[wanted["key"]] += 1
+                state.pages.item_error(response(wanted.url))
+            self.failures[wanted.key] += 1
 
     async def read(self, state: CrawlState, page: str, text: str) -> None:
         """Emit the article of *page*."""
         if wanted := self._pop(page):
-            texts, text = self.emitted.setdefault(wanted["key"], []), f"{page} {text}"
+            texts, text = self.emitted.setdefault(wanted.key, []), f"{page} {text}"
             expected = "new" if not texts else "unchanged" if texts[-1] == text else "updated"
             assert await emit(state, wanted, text) == expected
             if expected != "unchanged":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -263,7 +264,7 @@ def test_does_not_read_sections_if_listings_are_long_enough(fake_clock: FakeCloc
                 site.close(next(iter(site.in_flight)))
                 if wanted.role == "feed":
                     site.add_known_pages(str(n) for n in range(listed))
-            site.add_section({"url": f"{HOME}news/", "key": page_key(f"{HOME}news/")}, 1)
+            site.add_section(entry("news/"), 1)
             assert ("news/" in fetched(site)) is is_read
 
 
@@ -272,7 +273,7 @@ def test_revisits_come_last_and_do_not_count(fake_clock: FakeClock):
     fetched(site)
     history = {"hash": "00" * 16}
     for number in range(3):
-        site.add_article({**entry(f"old/{number}", NOON), "history": history})
+        site.add_article(replace(entry(f"old/{number}", NOON), history=history))
     for number in range(12):
         site.add_article(entry(f"new/{number}"))
     first = []

@@ -1,0 +1,1 @@
+"""Handlers of responses: of listings, of pages, of failures."""
