@@ -109,9 +109,11 @@ class PageHistory(schema.History):
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: LocalCache[str, EmittedArticle] = LocalCache(_MAX_RECENT)
         self._texts: LocalCache[tuple[str, bytes], str] = LocalCache(_MAX_RECENT)
-        #: a query that keeps or repeats pages fetches those of others again
+        #: raw pages and archived copies of those that are gone are wanted all the same
         self._reads_facts = not (
-            self._queries.keeps_pages or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
+            self._queries.keeps_pages
+            or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
+            or setting(crawler.settings, "NEWSCRAWL_ARCHIVED")
         )
         self._filters = ArticleFilters.read(crawler.settings)
         #: keys of the further pages in stories of this crawl, and of stories read as a whole
