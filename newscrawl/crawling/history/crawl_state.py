@@ -7,9 +7,8 @@ emits the article.
 
 from __future__ import annotations
 
-import json
 import logging
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import inf
@@ -96,7 +95,7 @@ class CrawlState(schema.History):
         settings = crawler.settings
         self.pages = PageHistory(crawler)
         #: tracking parameters that were compared, by site
-        self._parameters: defaultdict[str, dict[str, bool]] = defaultdict(dict)
+        self._parameters: dict[str, dict[str, bool]] = {}
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
@@ -156,8 +155,7 @@ class CrawlState(schema.History):
         emitted = await self.pages.emitted(sections, site)
         rows = [row for row in rows if row.role != "section" or row.key not in emitted]
         pages = await self.pages.due(site, since=since, limit=limit)
-        for _, text, _ in await self._memory.find(_PARAMETERS, site) if self._memory else ():
-            self._parameters[site] = json.loads(text)
+        self._parameters[site] = await self._recall(_PARAMETERS, site) or {}
         return SiteHistory(known, rows, pages, self._parameters[site])
 
     async def _load_sources(
@@ -199,9 +197,7 @@ class CrawlState(schema.History):
     def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
         """Record whether tracking parameters tell pages of *site* apart."""
         self._parameters[site].update(dict.fromkeys(names, kept))
-        if self._memory:
-            until = clock.now().timestamp() + schema.LEARNED_KEPT
-            self._memory.put(_PARAMETERS, site, json.dumps(self._parameters[site]), until)
+        self._remember(_PARAMETERS, site, self._parameters[site])
 
     def record_listing(
         self,

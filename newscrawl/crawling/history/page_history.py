@@ -108,9 +108,11 @@ class PageHistory(schema.History):
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: LocalCache[str, EmittedArticle] = LocalCache(_MAX_RECENT)
         self._texts: LocalCache[tuple[str, bytes], str] = LocalCache(_MAX_RECENT)
-        #: a query that keeps or repeats pages fetches those of others again
+        #: raw pages and archived copies of those that are gone are wanted all the same
         self._reads_facts = not (
-            self._queries.keeps_pages or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
+            self._queries.keeps_pages
+            or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
+            or setting(crawler.settings, "NEWSCRAWL_ARCHIVED")
         )
         self._filters = ArticleFilters.read(crawler.settings)
         #: keys of the further pages in stories of this crawl, and of stories read as a whole
@@ -122,8 +124,8 @@ class PageHistory(schema.History):
         *since*: seconds, older pages are ignored; *limit*: maximum number of pages of each kind.
         """
         entries: list[Entry] = []
-        for _, text, _ in await self._memory.find(_RATES, site) if self._memory else ():
-            self._rates[site] = ChangeRates(**json.loads(text))
+        if rates := await self._recall(_RATES, site):
+            self._rates[site] = ChangeRates(**rates)
         if self._only_new:
             now = clock.now().timestamp()
             window = LATE_VISIT * self._policy.update_window
@@ -500,10 +502,8 @@ class PageHistory(schema.History):
 
     def save(self) -> None:
         """Store what is known of the changes of each site."""
-        until = clock.now().timestamp() + schema.LEARNED_KEPT
-        if self._memory:
-            for site, rates in self._rates.items():
-                self._memory.put(_RATES, site, json.dumps(asdict(rates)), until)
+        for site, rates in self._rates.items():
+            self._remember(_RATES, site, asdict(rates))
 
     def _write(self, visit: Visit, sql: str, *values: Any) -> None:
         query = self._queries.of(_site_of(visit.request)).id

@@ -13,6 +13,7 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from newscrawl import clock
 from newscrawl.component import Component
 from newscrawl.crawling.crawl_store import CrawlStore, SiteMemory, state_tables
 from newscrawl.crawling.frontier.leases import LeaseBook
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     Table = Literal["page", "source"]
 
 _DAY: Final = 86_400
-LEARNED_KEPT: Final = 180 * _DAY
+_LEARNED_KEPT: Final = 180 * _DAY
 """Seconds for which the memory of sites keeps what was learned of a site."""
 
 # page.dated: the date that the page states, in ISO 8601. page.status: listed, article, no_article,
@@ -409,3 +410,14 @@ class History(Component):
             revisits=setting(settings, "NEWSCRAWL_REVISITS"),
             max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
         )
+
+    async def _recall(self, name: str, site: str) -> Any:
+        """Return what was learned of *site* under *name*, None if nothing was."""
+        found = await self._memory.find(name, site) if self._memory else []
+        return json.loads(found[0][1]) if found else None
+
+    def _remember(self, name: str, site: str, value: Any) -> None:
+        """Keep what was learned of *site*, to be written as JSON."""
+        if self._memory:
+            until = clock.now().timestamp() + _LEARNED_KEPT
+            self._memory.put(name, site, json.dumps(value), until)

@@ -54,6 +54,34 @@ async def test_listed_page_is_due_until_it_is_fetched(crawl: Opening, fake_clock
 
 
 @in_loop
+async def test_another_query_knows_which_pages_are_gone_or_of_another_day(
+    crawl: Opening, fake_clock: FakeClock
+):
+    listed = [entry(path) for path in ("gone", "missing", "yesterday", "today")]
+    async with crawl() as state:
+        assert len(await listed_as_due(state, *listed)) == 4
+        for page, reason in zip(listed, ("http_410", "http_404"), strict=False):
+            state.pages.record_failure(target(page), None, reason)
+        for page, day in zip(listed[2:], (NOON - timedelta(days=1), NOON), strict=True):
+            state.pages.record_fetch(target(page), response(page["url"]))
+            state.pages.record_date(page["url"], day)
+    topic = {"NEWSCRAWL_KEYWORDS": ["bridge"]}
+    day = {"NEWSCRAWL_SINCE": "2026-11-22"}
+    for query, due in (
+        (topic, ["missing", "yesterday", "today"]),  # the first retry is in the next crawl
+        (day, ["missing", "today"]),
+        (
+            day | {"NEWSCRAWL_ALL_DUE": True, "NEWSCRAWL_LIMIT": 8},
+            [page["hints"]["title"] for page in listed],
+        ),
+        (day | {"NEWSCRAWL_ARCHIVED": True}, [page["hints"]["title"] for page in listed]),
+    ):
+        async with crawl(**query) as state:
+            assert await listed_as_due(state, *listed) == due
+            assert await listed_as_due(state, *listed) == due
+
+
+@in_loop
 async def test_keeps_hints_depth_and_certainty_of_the_first_listing(
     crawl: Opening, fake_clock: FakeClock
 ):
