@@ -215,7 +215,7 @@ class SitelistSpider(Spider):
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         sent = self.politeness.requests[plan.site.key] if self.politeness else 0
         for ticket, target in plan.next_targets(sent):
-            headers, url = conditional_headers(target.history), plan.current_url(target)
+            headers, url = conditional_headers(target.history), plan.address.current_url(target)
             accept = {"Accept": FEED_TYPES} if target.role == "feed" else {}
             meta = {
                 PLANNED: True,
@@ -251,7 +251,7 @@ class SitelistSpider(Spider):
         target = plan.in_flight.get(ticket)
         item = None
         if target is not None:
-            plan.record_origin(target, response.url)
+            plan.address.record_origin(target, response.url)
             try:
                 item = await self._on_response(plan, target, response)
             except WorkerError as error:
@@ -358,7 +358,7 @@ class SitelistSpider(Spider):
         """Parse *response* in a worker process, again if it has learned parameters of the site."""
         patterns = self._patterns_of(plan)
         options |= {
-            "domains": sorted(plan.domains),
+            "domains": sorted(plan.address.domains),
             "traps": self.traps,
             "patterns": (patterns.include, patterns.exclude),
         }
@@ -559,7 +559,7 @@ class SitelistSpider(Spider):
                 return reason
             if not self._patterns_of(plan).accept(response.url):
                 return "pattern"
-        if not plan.is_own_url(response.url):
+        if not plan.address.owns(response.url):
             return "other_site"
         return None if plan.add_final_url(target, response.url) else "duplicate"
 
