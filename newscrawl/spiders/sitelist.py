@@ -167,7 +167,7 @@ class SitelistSpider(Spider):
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         sent = self.politeness.requests[plan.site.key] if self.politeness else 0
         for ticket, target in plan.next_targets(sent):
-            headers, url = conditional_headers(target.history), plan.current_url(target)
+            headers, url = conditional_headers(target.history), plan.address.current_url(target)
             accept = {"Accept": FEED_TYPES} if target.role == "feed" else {}
             meta = {
                 PLANNED: True,
@@ -203,7 +203,7 @@ class SitelistSpider(Spider):
         target = plan.in_flight.get(ticket)
         item = None
         if target is not None:
-            plan.record_origin(target, response.url)
+            plan.address.record_origin(target, response.url)
             try:
                 item = await self._handle(plan, target, response)
             except WorkerError as error:

@@ -74,7 +74,7 @@ class Listing(_Plain):
 
 
 @dataclass(slots=True)
-class PageLinks(_Plain):
+class ClassifiedPage(_Plain):
     """Kind and links of a page."""
 
     _ENTRIES = ("articles", "sections")

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from newscrawl.crawling.discovery.entries import PageLinks
+from newscrawl.crawling.discovery.entries import ClassifiedPage
 from newscrawl.crawling.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawling.discovery.paging import ListingPages, is_cursor
 from newscrawl.crawling.discovery.period import archive_span, span_of
@@ -90,7 +90,7 @@ def read_page(
     learned: Mapping[str, bool] = MappingProxyType({}),
     extraction: Mapping[str, Any] | None = None,
     **options: Any,
-) -> PageLinks:
+) -> ClassifiedPage:
     """Classify the page *data* and return its links; with *index_only*, only of an index.
 
     Articles and sections are those of the first *limit* links. *patterns* and *options* are those
@@ -147,7 +147,7 @@ def read_page(
     linked = chain(_next_listings(document, url, base, written), second) if wanted else ()
     following = list(islice(filter(is_usable, chain(declared, linked)), _MAX_NEXT))
     articles = links["article"].result("article")
-    return PageLinks(
+    return ClassifiedPage(
         kind,
         confidence,
         barrier,

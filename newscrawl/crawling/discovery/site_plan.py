@@ -17,6 +17,7 @@ from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.discovery.listing_entries import date_timestamp
 from newscrawl.crawling.discovery.paging import ListingPages, SitemapSeries
 from newscrawl.crawling.discovery.period import ANY_TIME, Period, archive_span
+from newscrawl.crawling.discovery.site_address import SiteAddress
 from newscrawl.crawling.discovery.target import (
     Budgets,
     KnownSource,
@@ -25,7 +26,7 @@ from newscrawl.crawling.discovery.target import (
     Target,
     TargetQueue,
 )
-from newscrawl.crawling.urls import page_key, registered_domain, site_key
+from newscrawl.crawling.urls import page_key
 from newscrawl.fields.kind.link_classifier import date_in_url, may_be_article
 from newscrawl.items import LISTED
 
@@ -49,8 +50,6 @@ MAX_TARGETS = 20_000
 """Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left out."""
 MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
-MIN_REDIRECTS = 2
-"""Redirects to another host or scheme after which its addresses are requested there at once."""
 MAX_IN_PIPELINES = 6
 """Pages in the item pipelines from which no others are requested, since they are in memory."""
 USUAL_SITEMAPS = ("/sitemap.xml", "/sitemap_index.xml", "/news-sitemap.xml", "/wp-sitemap.xml")
@@ -110,8 +109,7 @@ class SitePlan:
         self.budgets = budgets
         #: of all sites
         self.remaining = remaining or RemainingArticles()
-        #: registered domains of the site
-        self.domains = {registered_domain(site.key)}
+        self.address = SiteAddress(site.key)
         #: requests in flight by ticket, the number of the request
         self.in_flight: dict[int, Target] = {}
         self._sources_in_flight = self._new_in_flight = 0
@@ -132,8 +130,6 @@ class SitePlan:
         self._failing: list[Target] = []
         #: sources that no previous crawl has found, to be stored
         self.new_sources: list[Target] = []
-        #: final schemes and hosts by those of the targets
-        self._origins: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._tickets = count(1)
         self._requests = 0
         self._requests_by_role: Counter[Role] = Counter()
@@ -209,28 +205,8 @@ class SitePlan:
 
     def add_domain(self, url: str) -> None:
         """Accept the domain of *url*, the final URL of a listed page."""
-        domain = registered_domain(site_key(url))
-        if domain not in self.domains:
-            self.domains.add(domain)
+        if self.address.add_domain(url):
             self._add_listed("robots", urljoin(url, "/robots.txt"))
-
-    def record_origin(self, target: Target, url: str) -> None:
-        """Record the final *url* of *target*, by scheme and host if only these have changed."""
-        before, after = urlsplit(target.url), urlsplit(url)
-        if before[2:4] == after[2:4] and self.is_own_url(url):
-            self._origins[before[:2]][after[:2]] += 1
-
-    def current_url(self, target: Target) -> str:
-        """Return the URL of *target* at the scheme and host to which its site redirects pages."""
-        before = urlsplit(target.url)[:2]
-        origins = self._origins[before]
-        if target.role == "robots" or len(origins) != 1 or sum(origins.values()) < MIN_REDIRECTS:
-            return target.url
-        return target.url.replace("://".join(before), "://".join(next(iter(origins))), 1)
-
-    def is_own_url(self, url: str) -> bool:
-        """Return True if *url* belongs to this site."""
-        return registered_domain(site_key(url)) in self.domains
 
     def record_read(self, target: Target) -> None:
         """Record that *target* was read, or has not changed."""
@@ -399,7 +375,7 @@ class SitePlan:
         *following*: URL of its next page; *place*: when its articles were published.
         """
         pages, number = self._pages.get(target.key, (None, 1))
-        if pages is None and following and self.is_own_url(following):
+        if pages is None and following and self.address.owns(following):
             pages = ListingPages.of(following)
             if pages is None and place != "older":
                 self._add_page(target, following, place, None, number + 1)

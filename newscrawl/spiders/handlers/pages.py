@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newscrawl.crawling.discovery.entries import PageLinks
+    from newscrawl.crawling.discovery.entries import ClassifiedPage
     from newscrawl.crawling.discovery.site_plan import SitePlan
     from newscrawl.crawling.discovery.target import Target
     from newscrawl.items import PageItem
@@ -78,7 +78,7 @@ class PageHandler:
         return await handle(plan, target, response, page)
 
     async def _handle_article(
-        self, plan: SitePlan, target: Target, response: Response, page: PageLinks
+        self, plan: SitePlan, target: Target, response: Response, page: ClassifiedPage
     ) -> PageItem | None:
         is_list = page.kind == "index" and not page.barrier
         plan.record_kind(target, is_list=is_list)
@@ -91,7 +91,7 @@ class PageHandler:
         return item
 
     async def _handle_section(
-        self, plan: SitePlan, target: Target, response: Response, page: PageLinks
+        self, plan: SitePlan, target: Target, response: Response, page: ClassifiedPage
     ) -> PageItem | None:
         if page.barrier:
             self._follow_sources(plan, target, page, response)
@@ -118,7 +118,7 @@ class PageHandler:
 
     async def _read(
         self, plan: SitePlan, target: Target, response: Response
-    ) -> tuple[PageLinks, Response]:
+    ) -> tuple[ClassifiedPage, Response]:
         """Return the kind and the links of a page, and the page; a section is rendered if needed."""
         # Reading the links takes as long as an extraction.
         links = {"limit": self._max_links, "index_only": target.role == "article"}
@@ -156,11 +156,11 @@ class PageHandler:
                 return reason
             if not self._reader.patterns_of(plan).accept(response.url):
                 return "pattern"
-        if not plan.is_own_url(response.url):
+        if not plan.address.owns(response.url):
             return "other_site"
         return None if plan.add_final_url(target, response.url) else "duplicate"
 
-    def _drop_index(self, site: str, response: Response, page: PageLinks) -> None:
+    def _drop_index(self, site: str, response: Response, page: ClassifiedPage) -> None:
         kind, confidence = page.kind, page.confidence
         self._stats.count(site, "fetched_count")
         self._stats.count(site, "dropped_count/not_article")
@@ -169,7 +169,7 @@ class PageHandler:
         response.meta[OUTCOME] = "dropped/not_article"
 
     async def _follow_links(
-        self, plan: SitePlan, target: Target, response: Response, page: PageLinks
+        self, plan: SitePlan, target: Target, response: Response, page: ClassifiedPage
     ) -> None:
         entries, depth = ClassifiedEntries(), target.depth + 1
         self._add_feeds(plan, page.feeds, response)
@@ -204,7 +204,7 @@ class PageHandler:
             plan.add_feed(url)
 
     def _follow_sources(
-        self, plan: SitePlan, target: Target, page: PageLinks, response: Response
+        self, plan: SitePlan, target: Target, page: ClassifiedPage, response: Response
     ) -> None:
         """Add the feeds and, of a page of the site list, the sections that a barrier names."""
         self._add_feeds(plan, page.feeds, response)

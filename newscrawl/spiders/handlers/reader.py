@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl.crawling.article_filters import ArticleFilters
-from newscrawl.crawling.discovery.entries import Listing, PageLinks
+from newscrawl.crawling.discovery.entries import ClassifiedPage, Listing
 from newscrawl.crawling.discovery.paging import MIN_DISTANCE, Sample, search_stories
 from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.network.failures import failure_reason
@@ -73,10 +73,12 @@ class Reader:
         task = f"newscrawl.crawling.discovery.{_TASKS[target.role]}"
         return Listing.from_dict(await self._parse(task, plan, response, **options))
 
-    async def read_links(self, plan: SitePlan, response: Response, **options: Any) -> PageLinks:
+    async def read_links(
+        self, plan: SitePlan, response: Response, **options: Any
+    ) -> ClassifiedPage:
         """Return kind and links of a page."""
         task = "newscrawl.crawling.discovery.page_links:read_page"
-        return PageLinks.from_dict(await self._parse(task, plan, response, **options))
+        return ClassifiedPage.from_dict(await self._parse(task, plan, response, **options))
 
     async def _parse(
         self, task: str, plan: SitePlan, response: Response, **options: Any
@@ -84,7 +86,7 @@ class Reader:
         """Parse *response* in a worker process, again if it has learned parameters of the site."""
         patterns = self.patterns_of(plan)
         options |= {
-            "domains": sorted(plan.domains),
+            "domains": sorted(plan.address.domains),
             "traps": self._traps,
             "patterns": (patterns.include, patterns.exclude),
         }

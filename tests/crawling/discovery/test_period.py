@@ -130,7 +130,7 @@ def test_sitemaps_of_other_months_are_left_out():
         until="2024-04-02T00:00:00+00:00",
     )
     assert [entry.url[-11:-4] for entry in found.entries] == ["2024-03"]
-    assert found["left_out"] == {"too_old": 14, "too_new": 21}
+    assert found.left_out == {"too_old": 14, "too_new": 21}
 
 
 @pytest.mark.slow

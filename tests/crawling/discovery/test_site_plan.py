@@ -65,7 +65,7 @@ def test_listings_wait_for_the_listed_page_and_its_redirect():
     site.add_domain("http://www.moved.example/start")
     urls = [target.url for _, target in site.next_targets()]
     assert urls == [f"{HOME}feed", f"{HOME}map.xml", "http://www.moved.example/robots.txt"]
-    assert site.is_own_url("http://moved.example/1")
+    assert site.address.owns("http://moved.example/1")
     site.add_domain(HOME)
     assert list(site.next_targets()) == []
 
@@ -76,7 +76,7 @@ def test_restores_the_domain_of_a_redirected_site():
     moved = site.new_sources[-1]
     again = frontier()
     again.add_source(moved.role, moved.url, depth=moved.depth, timestamp=moved.timestamp)
-    assert again.is_own_url("http://moved.example/1")
+    assert again.address.owns("http://moved.example/1")
 
 
 def test_requests_pages_at_the_host_that_a_site_redirects_to():
@@ -90,13 +90,16 @@ def test_requests_pages_at_the_host_that_a_site_redirects_to():
             ("feed", "2"),
         )
     )
-    site.record_origin(home, f"{moved}/")
-    site.record_origin(one, f"{moved}/other")
-    assert site.current_url(two) == f"{HOME}2"
-    site.record_origin(one, f"{moved}/1")
-    assert [site.current_url(target) for target in (two, robots)] == [f"{moved}/2", robots.url]
-    site.record_origin(two, two.url)
-    assert site.current_url(one) == one.url
+    site.address.record_origin(home, f"{moved}/")
+    site.address.record_origin(one, f"{moved}/other")
+    assert site.address.current_url(two) == f"{HOME}2"
+    site.address.record_origin(one, f"{moved}/1")
+    assert [site.address.current_url(target) for target in (two, robots)] == [
+        f"{moved}/2",
+        robots.url,
+    ]
+    site.address.record_origin(two, two.url)
+    assert site.address.current_url(one) == one.url
 
 
 def test_errors_of_the_server_are_no_answer():
@@ -297,7 +300,7 @@ def test_resume_restores_budgets_and_domains():
         ]
     )
     fetch(site)
-    assert site.is_own_url("http://moved.example/3")
+    assert site.address.owns("http://moved.example/3")
     assert not site.add_final_url(Target("article", f"{HOME}1"), f"{HOME}1-title")
     site.add_section(entry("/b/"), 1)
     assert [site.add_article(entry(f"/{n}")) for n in range(1, 6)] == [False, False, *[True] * 3]

@@ -63,8 +63,8 @@ async def test_another_query_knows_which_pages_are_gone_or_of_another_day(
         for page, reason in zip(listed, ("http_410", "http_404"), strict=False):
             state.pages.record_failure(target(page), None, reason)
         for page, day in zip(listed[2:], (NOON - timedelta(days=1), NOON), strict=True):
-            state.pages.record_fetch(target(page), response(page["url"]))
-            state.pages.record_date(page["url"], day)
+            state.pages.record_fetch(target(page), response(page.url))
+            state.pages.record_date(page.url, day)
     topic = {"NEWSCRAWL_KEYWORDS": ["bridge"]}
     day = {"NEWSCRAWL_SINCE": "2026-11-22"}
     for query, due in (
@@ -72,9 +72,9 @@ async def test_another_query_knows_which_pages_are_gone_or_of_another_day(
         (day, ["missing", "today"]),
         (
             day | {"NEWSCRAWL_ALL_DUE": True, "NEWSCRAWL_LIMIT": 8},
-            [page["hints"]["title"] for page in listed],
+            [page.hints["title"] for page in listed],
         ),
-        (day | {"NEWSCRAWL_ARCHIVED": True}, [page["hints"]["title"] for page in listed]),
+        (day | {"NEWSCRAWL_ARCHIVED": True}, [page.hints["title"] for page in listed]),
     ):
         async with crawl(**query) as state:
             assert await listed_as_due(state, *listed) == due
