@@ -29,8 +29,9 @@ articles of an unchanged site are exchangeable; those of a few hours are alike, 
 change allows for.
 
 An alarm stays open until the test that raised it finds nothing in the last two dozen pages
-(:data:`CLOSING_P`). The time of an alarm is no reference, so that neither its end is a change nor
-its cause becomes normal; without a reference, after a week, a change is accepted.
+(:data:`CLOSING_P`), and while most pages fail: an outage is one alarm, whatever its symptoms are.
+The time of an alarm is no reference, so that neither its end is a change nor its cause becomes
+normal; without a reference, after a week, a change is accepted.
 
 Some alarms need no test: the site was not reached when it was requested last, unless robots.txt has
 always forbidden it; it shows something else in place of most stories, such as a consent page; no site
@@ -128,7 +129,7 @@ def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[Alarm] = ()) -> li
         return [replace(network, since=since.get(network.key, 0.0))]
     crawls = [crawl for crawl in crawls if not _lost_network(crawl)] or crawls
     changes = [alarm for alarm in past if alarm.measure != "rolled_over"]
-    opened = {alarm.site: alarm.measure for alarm in changes if alarm.closed is None}
+    opened = {alarm.site: alarm for alarm in changes if alarm.closed is None}
     alarms: list[Alarm] = []
     tested, retested = [], []
     for site in sites:
@@ -139,17 +140,23 @@ def find_alarms(crawls: Sequence[CrawlRecord], past: Sequence[Alarm] = ()) -> li
         if known := history.certain_alarm():
             alarms.append(known)
         elif site in opened:
+            if history.is_failing():
+                alarms.append(replace(opened[site], p_value=1.0))
             retested += list(history.tests(closing=True))
         else:
             tested += list(history.tests())
     limit = FALSE_ALARM_RATE * _share_of_day(crawls) / max(1, len(tested))
     worst: dict[tuple[str, Measure], Alarm] = {}
     for test in sorted([*tested, *retested], key=lambda test: test.p_value or 0.0):
-        p_value, is_kept = test.p_value or 0.0, opened.get(test.site) == test.measure
+        p_value = test.p_value or 0.0
+        is_kept = test.site in opened and opened[test.site].measure == test.measure
         is_found = p_value <= limit and _is_large(test)
         if is_found or (is_kept and p_value <= CLOSING_P and _is_large(test, _CLOSING_SHARE)):
             worst.setdefault((test.site, test.measure), test)
-    found = [*alarms, *worst.values()]
+    found = [
+        *(alarm for alarm in alarms if (alarm.site, alarm.measure) not in worst),
+        *worst.values(),
+    ]
     found.sort(key=lambda alarm: (alarm.site, alarm.measure))
     return [replace(alarm, since=since.get(alarm.key, 0.0)) for alarm in found]
 
@@ -248,6 +255,11 @@ class _SiteHistory:
         outcome, number, pages = found
         message = f"{number} of {pages} pages of this site {NO_STORY[outcome]}."
         return Alarm(self._site, "no_story", message, after=number / pages)
+
+    def is_failing(self) -> bool:
+        """Return whether more pages failed than gave an article when the site was requested last."""
+        counted = [record for _, record in self._records if record.results]
+        return bool(counted) and counted[-1].failures.total() > counted[-1].article_count
 
     def rolled_over(self) -> Iterator[Alarm]:
         """Yield the alarm that listings had only new entries, if it is due."""

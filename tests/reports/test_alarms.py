@@ -91,6 +91,44 @@ def test_broken_site(change: Callable[[SiteRecord], None], hours: int):
         assert BROKEN.stop <= closed[2] <= BROKEN.stop + 24
 
 
+def be_unreachable(record: SiteRecord) -> None:
+    counts = {"discovery_failed/http_503": 2, "unreachable/http_503": 1}
+    record.articles, record.counts = [], Counter(counts)
+
+
+def be_slow(record: SiteRecord) -> None:
+    record.articles, record.counts = [], Counter({"fetched": 1, "failed/timeout": 2, "known": 20})
+
+
+def put_off(record: SiteRecord) -> None:
+    record.articles, record.counts = [], Counter({"failed/retry_after": 2, "known": 20})
+
+
+def give_nothing(record: SiteRecord) -> None:
+    record.articles, record.counts = [], Counter({"fetched": 8, "dropped/not_article": 8})
+
+
+@pytest.mark.parametrize(
+    "symptoms",
+    [
+        (be_unreachable, put_off),
+        (be_slow, be_unreachable, be_slow),
+        (give_nothing, be_unreachable, put_off),
+    ],
+)
+def test_outage_with_several_symptoms(symptoms: tuple[Callable[[SiteRecord], None], ...]):
+    """It is one alarm until the site is well; the next outage is another one."""
+    random = Random(7)
+    crawls = [hourly_crawl(hour, random, lambda _: None) for hour in range(104)]
+    for start in (30, 66):
+        for number, change in enumerate(symptoms):
+            for crawl in crawls[start + 4 * number : start + 4 * number + 4]:
+                change(crawl.sites[SITE])
+    with AlarmBook([]) as book:
+        messages = [(name, site) for name, site, _ in history(crawls, book)]
+        assert messages == 2 * [("opened", SITE), ("closed", SITE)]
+
+
 def test_lost_network():
     """One alarm for all sites, which stays open while backed-off sites are not requested."""
     random = Random(2)
