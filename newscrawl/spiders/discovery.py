@@ -45,12 +45,12 @@ class DiscoverySpider(SitelistSpider):
     def _next_requests(self, plan: SitePlan) -> Iterator[Any]:
         for request in super()._next_requests(plan):
             ticket = request.meta["newscrawl_ticket"]
-            target = plan.in_flight[ticket]
+            target = plan.requests.in_flight[ticket]
             if target.role != "article":
                 yield request
                 continue
-            plan.close(ticket, accepted=True)
-            plan.accepted += 1
+            plan.requests.close(ticket, accepted=True)
+            plan.requests.accepted += 1
             self.site_stats.count(plan.site.key, "article_count")
             yield self._item(plan, target)
 

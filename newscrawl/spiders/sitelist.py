@@ -200,7 +200,7 @@ class SitelistSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[Any]:
         """Process a response; yield a page item, if it is an article, and the next requests."""
         ticket, plan = self._request_of(response.meta)
-        target = plan.in_flight.get(ticket)
+        target = plan.requests.in_flight.get(ticket)
         item = None
         if target is not None:
             plan.address.record_origin(target, response.url)
@@ -213,9 +213,9 @@ class SitelistSpider(Spider):
             except Exception:
                 self.logger.exception("Could not process %s", response.url)
                 self.failures.record(plan, target, "error", response.request)
-            plan.close(ticket, accepted=item is not None)
+            plan.requests.close(ticket, accepted=item is not None)
         if item is not None:
-            plan.in_pipelines.add(ticket)
+            plan.requests.in_pipelines.add(ticket)
             yield item
         for request in self._more_requests(plan):
             yield request
@@ -224,15 +224,15 @@ class SitelistSpider(Spider):
         """Record the failure of a request; yield an item, if requested, and the next requests."""
         request: Request = failure.request  # type: ignore[attr-defined]
         ticket, plan = self._request_of(request.meta)
-        if target := plan.in_flight.get(ticket):
+        if target := plan.requests.in_flight.get(ticket):
             if is_stopped(failure.value):
                 return
             reason = failure_reason(failure.value)
             await self.pages.handle_error(plan, target, getattr(failure.value, "response", None))
             copy = await self.failures.replace(plan, target, reason, request)
-            plan.close(ticket, accepted=copy is not None)
+            plan.requests.close(ticket, accepted=copy is not None)
             if copy is not None:
-                plan.in_pipelines.add(ticket)
+                plan.requests.in_pipelines.add(ticket)
                 yield copy
             elif self.emits_deleted and target.is_revisit and reason in DELETED:
                 self.site_stats.count(plan.site.key, "deleted_count")
@@ -266,8 +266,8 @@ class SitelistSpider(Spider):
         if request is None or "newscrawl_ticket" not in request.meta:
             return
         ticket, plan = self._request_of(request.meta)
-        if ticket in plan.in_pipelines:
-            plan.in_pipelines.remove(ticket)
+        if ticket in plan.requests.in_pipelines:
+            plan.requests.in_pipelines.remove(ticket)
             self._send(self._more_requests(plan))
 
     def _item_lost(self, response: Response | Failure | None) -> None:
@@ -278,10 +278,10 @@ class SitelistSpider(Spider):
     def _spider_idle(self) -> None:
         """Fail the requests that got no response, and continue with the next requests."""
         for plan in self.plans.values():
-            for ticket in list(plan.in_flight):
-                if target := plan.close(ticket):
+            for ticket in list(plan.requests.in_flight):
+                if target := plan.requests.close(ticket):
                     self.failures.record(plan, target, "lost")
-            plan.in_pipelines.clear()
+            plan.requests.in_pipelines.clear()
         if self._send(result for plan in self.plans.values() for result in self._requests_of(plan)):
             raise DontCloseSpider
 
@@ -303,7 +303,7 @@ class SitelistSpider(Spider):
 
     def _requests_of(self, plan: SitePlan) -> list[Any]:
         found = list(self._next_requests(plan))
-        if not found and plan.is_idle:
+        if not found and plan.requests.is_idle:
             found = self._part_requests(plan)
         if not found and self.remaining.number <= 0:
             self._short[plan.site.key] = plan
@@ -320,11 +320,11 @@ class SitelistSpider(Spider):
     def _spider_closed(self, reason: str) -> None:
         for plan in self.plans.values():
             site = plan.site.key
-            in_flight = sum(target.role == "article" for target in plan.in_flight.values())
+            in_flight = sum(target.role == "article" for target in plan.requests.in_flight.values())
             skip_reason = plan.skip_reason if reason == "finished" else "stopped"
             skipped = plan.candidate_count + in_flight
             self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
-            self.listings.count_left_out(plan, plan.left_out)
+            self.listings.count_left_out(plan, plan.seen.left_out)
             self.site_stats.count(site, "undated_count", plan.undated)
             if plan.undated:
                 message = "Candidates of %s without a date: %d, requested last; %d were not (%s)"
@@ -332,5 +332,5 @@ class SitelistSpider(Spider):
                 self.logger.info(message, site, plan.undated, left, skip_reason)
             if plan.failure and not plan.is_read:
                 self.site_stats.count(site, f"unreachable_count/{plan.failure}")
-            for role, number in plan.not_due.items():
+            for role, number in plan.sources.not_due.items():
                 self.site_stats.count(site, f"not_due_count/{role}", number)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from newscrawl.crawling.discovery.target import Target
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from newscrawl.crawling.discovery.target import Target
+    from newscrawl.crawling.discovery.period import Period
+    from newscrawl.crawling.discovery.seen_pages import SeenPages
+    from newscrawl.crawling.discovery.site_address import SiteAddress
+    from newscrawl.crawling.discovery.target import Role
 
 #: when the articles of a page were published, compared with the period; the undated may be of it
 Place = Literal["newer", "within", "undated", "older"]
@@ -88,6 +94,62 @@ class ListingPages:
         return middle if middle > self.newer else None
 
 
+class ListingSearch:
+    """Listings of a site, whose further pages are searched for the articles of a *period*."""
+
+    def __init__(self, period: Period, address: SiteAddress, seen: SeenPages) -> None:
+        self._period = period
+        self._address = address
+        self._seen = seen
+        #: listings (None: with cursors) and page numbers by page key, the first pages excepted
+        self._pages: dict[str, tuple[ListingPages | None, int]] = {}
+        #: undated listings in order of time, less those that were not, by role
+        self.order_scores: Counter[Role] = Counter()
+
+    def is_further_page(self, target: Target) -> bool:
+        """Return whether *target* is another page of a listing than the first."""
+        return target.key in self._pages
+
+    def is_searched(self, listing: Target, *, goes_on: bool) -> bool:
+        """Return whether the undated entries of a page are searched for those of the period.
+
+        *goes_on*: it has further pages; without, a front page is in no order of time. A period
+        without an end has the first entries of a listing.
+        """
+        if self._period.until is None:
+            return self._period.since is not None and self.is_further_page(listing)
+        return goes_on or not listing.from_site_list
+
+    def next_page(self, listing: Target, following: str | None, place: Place) -> Target | None:
+        """Return the page of *listing* to read next, None if it was seen.
+
+        *following*: URL of its next page; *place*: when its articles were published.
+        """
+        pages, number = self._pages.get(listing.key, (None, 1))
+        if pages is None and following and self._address.owns(following):
+            pages = ListingPages.of(following)
+            if pages is None and place != "older":
+                return self._add(listing, following, place, None, number + 1)
+        if pages is None:
+            return None
+        pages.record(number, place)
+        following_number = pages.next_number()
+        if following_number is None:
+            return None
+        url = pages.url(following_number)
+        return self._add(listing, url, place, pages, following_number)
+
+    def _add(
+        self, listing: Target, url: str, place: Place, pages: ListingPages | None, number: int
+    ) -> Target | None:
+        timestamp = listing.timestamp or (None if place == "undated" else self._period.until)
+        page = Target("section", url, listing.depth, timestamp)
+        if not self._seen.mark("section", page.key):
+            return None
+        self._pages[page.key] = pages, number
+        return page
+
+
 def is_cursor(url: str) -> bool:
     """Return whether *url* names the place at which a list goes on, not the number of a page."""
     return _CURSOR.search(url) is not None
@@ -146,6 +208,44 @@ class SitemapSeries:
         if not found or (min(found)[0] and is_ordered and "within" in self.places.values()):
             return None
         return self.targets[keys[min(found)[2]]]
+
+
+class SitemapSearch:
+    """Series of the sitemaps of a site, searched for the articles of a *period* with an end."""
+
+    def __init__(self, period: Period) -> None:
+        self._period = period
+        #: by the names of the sitemaps without numbers
+        self._series: defaultdict[str, SitemapSeries] = defaultdict(SitemapSeries)
+
+    def of(self, sitemap: Target) -> SitemapSeries:
+        """Return the series of *sitemap*."""
+        return self._series[re.sub(r"\d+", "#", sitemap.url)]
+
+    def add(self, sitemap: Target) -> None:
+        """Add the next *sitemap* of an index."""
+        if self._period.until is not None:
+            self.of(sitemap).add(sitemap)
+
+    def record(self, sitemap: Target, place: Place) -> None:
+        """Record when the articles of *sitemap* were published."""
+        self.of(sitemap).record(sitemap, place)
+
+    def preferred(self, sitemap: Target) -> Target:
+        """Return the sitemap to read in place of *sitemap*, the first in the queue."""
+        found = self.of(sitemap).next_target() if self._may_be_elsewhere(sitemap) else None
+        return found or sitemap
+
+    def is_covered(self, sitemap: Target) -> bool:
+        """Return whether *sitemap* was read, or has no articles of the period."""
+        series = self.of(sitemap)
+        is_known = self._may_be_elsewhere(sitemap) and series.next_target() is None
+        return sitemap.key in series.places or is_known
+
+    def _may_be_elsewhere(self, sitemap: Target) -> bool:
+        """Return whether the time of *sitemap*, if it has one, says little of its articles."""
+        is_late = sitemap.timestamp is None or self._period.is_after(sitemap.timestamp)
+        return self._period.until is not None and is_late
 
 
 class Sample(NamedTuple):

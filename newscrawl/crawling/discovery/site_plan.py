@@ -5,19 +5,19 @@ Without network access and Scrapy: the spider requests the next targets and repo
 
 from __future__ import annotations
 
-import re
-from collections import Counter, defaultdict, deque
-from dataclasses import replace
-from itertools import count, islice
+from collections import defaultdict, deque
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.discovery.listing_entries import date_timestamp
-from newscrawl.crawling.discovery.paging import ListingPages, SitemapSeries
+from newscrawl.crawling.discovery.paging import ListingSearch, SitemapSearch
 from newscrawl.crawling.discovery.period import ANY_TIME, Period, archive_span
+from newscrawl.crawling.discovery.request_budget import RequestBudget
+from newscrawl.crawling.discovery.seen_pages import SeenPages
 from newscrawl.crawling.discovery.site_address import SiteAddress
+from newscrawl.crawling.discovery.site_sources import SiteSources
 from newscrawl.crawling.discovery.target import (
     Budgets,
     KnownSource,
@@ -60,15 +60,6 @@ USUAL_FEEDS = (
 """Feeds of sites that link to none and where nothing lists an article, in the order of trial."""
 
 
-# Front page, of a language or edition too.
-_HOME_PATH = re.compile(
-    r"/?(?:[a-z]{2}(?:[-_][a-z]{2})?/?)?(?:(?:index|home|default|start)(?:\.\w+)?/?)?",
-    re.IGNORECASE,
-)
-# Parameter of a page below the front page.
-_IDENTIFIER = re.compile(r"(?:^|&)(?!utm_)[^=&]*=(?!40[0-9](?:&|$))\d")
-
-
 class SitePlan:
     """The fetch targets of one site.
 
@@ -106,67 +97,37 @@ class SitePlan:
         parameters: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self.site = site
-        self.budgets = budgets
-        #: of all sites
-        self.remaining = remaining or RemainingArticles()
+        self.period = period
+        self.requests = RequestBudget(budgets, remaining or RemainingArticles())
         self.address = SiteAddress(site.key)
-        #: requests in flight by ticket, the number of the request
-        self.in_flight: dict[int, Target] = {}
-        self._sources_in_flight = self._new_in_flight = 0
-        #: tickets of pages that have not left the item pipelines
-        self.in_pipelines: set[int] = set()
+        self.seen = SeenPages((site.url, *site.sections), max(MAX_TARGETS, 10 * budgets.articles))
+        self.sources = SiteSources(known)
+        self.listings = ListingSearch(period, self.address, self.seen)
+        self.series = SitemapSearch(period)
         #: tracking parameters that were compared, True for those that tell pages apart
         self.parameters = dict(parameters)
-        #: new article pages passed to the pipelines (without revisits)
-        self.accepted = 0
-        #: number of known sources that are not due, by role
-        self.not_due: Counter[Role] = Counter()
         #: reason why the last source of the site list failed
         self.failure: str | None = None
         #: a source other than robots.txt was read, or an article
         self.is_read = False
-        self._answered = False
-        #: known sources that failed last and are not due
-        self._failing: list[Target] = []
-        #: sources that no previous crawl has found, to be stored
-        self.new_sources: list[Target] = []
-        self._tickets = count(1)
-        self._requests = 0
-        self._requests_by_role: Counter[Role] = Counter()
-        self._max_targets = max(MAX_TARGETS, 10 * budgets.articles)
-        self._seen: set[tuple[bool, str]] = set()
-        self._article_keys: set[str] = set()
-        self._outside: set[str] = set()
-        self._listed_pages = {page_key(url) for url in (site.url, *site.sections)}
-        self._final_keys: set[str] = set()
-        self._listed: deque[Target] = deque()  # and discovered feeds
-        self.period = period
-        self._sitemaps, self._sections = TargetQueue(period), TargetQueue(period)
-        self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
-        #: requests of articles within the period, and of those that were changed after it
-        self._within = self._after = 0
-        #: lists by directory, fewer than none if it has articles
-        self._lists: defaultdict[str, float] = defaultdict(float)
-        #: pages and sources that are not requested, by reason: ``over_limit`` (of their number),
-        #: ``changed_later`` (after the period), ``likely_list``, ``sitemap_depth``
-        self.left_out: Counter[str] = Counter()
-        #: undated listings in order of time, less those that were not, by role
-        self.order_scores: Counter[Role] = Counter()
         #: candidates without a date, if a period was asked for
         self.undated = 0
-        #: sitemaps by their names without numbers, if a period with an end was asked for
-        self._series: defaultdict[str, SitemapSeries] = defaultdict(SitemapSeries)
-        #: listings (None: with cursors) and page numbers by page key, the first pages excepted
-        self._pages: dict[str, tuple[ListingPages | None, int]] = {}
-        #: listed articles
-        self.listed_count = 0
+        self._answered = False
+        #: sources of the site list, and discovered feeds
+        self._first: deque[Target] = deque()
+        self._sitemaps, self._sections = TargetQueue(period), TargetQueue(period)
+        self._articles, self._revisits = TargetQueue(period), TargetQueue(period)
+        #: requests of articles within the period, of those that were changed after it, of revisits
+        self._within = self._after = self._revisited = 0
+        #: lists by directory, fewer than none if it has articles
+        self._lists: defaultdict[str, float] = defaultdict(float)
         #: pages that may be further pages of stories, with the keys of these
         self._parts: list[tuple[str, Target]] = []
-        self._revisited = 0
-        self._known = known
-        self._known_pages: set[str] = set()
-        self._known_count = 0
         self._usual_feeds = deque(USUAL_FEEDS)
+        self._add_site_list()
+
+    def _add_site_list(self) -> None:
+        site = self.site
         self._add_listed("robots", urljoin(site.url, "/robots.txt"))
         for url in (site.url, *site.sections):
             self._add_listed("section", url)
@@ -175,20 +136,15 @@ class SitePlan:
         for url in site.sitemaps:
             self._add_listed("sitemap", url)
         # Archive pages at the usual addresses; they are not stored as sources.
-        for month, end in period.months():
+        for month, end in self.period.months():
             archive = Target("section", urljoin(site.url, f"/{month}/"), 1, end)
-            if self._mark_seen("section", archive.key):
+            if self.seen.mark("section", archive.key):
                 self._queue(archive)
 
     @property
     def kept(self) -> frozenset[str]:
         """Tracking parameters that tell pages of the site apart."""
         return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
-
-    @property
-    def is_idle(self) -> bool:
-        """True if nothing is in flight or in the pipelines."""
-        return not (self.in_flight or self.in_pipelines)
 
     @property
     def candidate_count(self) -> int:
@@ -200,23 +156,31 @@ class SitePlan:
         """Reason for skipping the candidates: ``unreachable``, ``over_limit``, ``over_budget``."""
         if self._is_unreachable:
             return "unreachable"
-        is_full = self.accepted >= self.budgets.articles or self.remaining.number <= 0
-        return "over_limit" if is_full else "over_budget"
+        return "over_limit" if self.requests.is_full else "over_budget"
 
-    def add_domain(self, url: str) -> None:
-        """Accept the domain of *url*, the final URL of a listed page."""
-        if self.address.add_domain(url):
-            self._add_listed("robots", urljoin(url, "/robots.txt"))
+    @property
+    def _is_unreachable(self) -> bool:
+        return self.failure is not None and _is_silent(self.failure) and not self._answered
 
     def record_read(self, target: Target) -> None:
         """Record that *target* was read, or has not changed."""
         self._answered = True
         self.is_read |= target.role != "robots"
         if target.role != "article" and target.history.get("failures"):
-            failing, self._failing = self._failing, []
-            for source in failing:
-                self.not_due[source.role] -= 1
+            for source in self.sources.release_failing():
                 self._queue(source)
+
+    def record_failure(self, target: Target, reason: str) -> None:
+        """Record that *target* could not be fetched or read."""
+        if self.listings.is_further_page(target):
+            self.add_pages(target, None, "older")
+        silent = _is_silent(reason)
+        self._answered |= not silent
+        if target.role != "article" and (silent or target.is_start):
+            self.failure = reason
+        is_missing = target.role == "sitemap" and reason.startswith(("http_4", "unreadable"))
+        if (is_missing and not target.depth) or (target.role == "robots" and not silent):
+            self.add_default_sitemap(target.url)
 
     def record_kind(self, target: Target, *, is_list: bool) -> None:
         """Record that the page of *target*, a candidate, is a list or an article."""
@@ -227,43 +191,17 @@ class SitePlan:
         is_among_lists = self._lists.get(_directory(target), 0) >= MAX_LISTS
         return is_among_lists and not target.certain and not may_be_article(target.url)
 
-    def record_failure(self, target: Target, reason: str) -> None:
-        """Record that *target* could not be fetched or read."""
-        if target.key in self._pages:
-            self.add_pages(target, None, "older")
-        silent = _is_silent(reason)
-        self._answered |= not silent
-        if target.role != "article" and (silent or target.is_start):
-            self.failure = reason
-        is_missing = target.role == "sitemap" and reason.startswith(("http_4", "unreadable"))
-        if (is_missing and not target.depth) or (target.role == "robots" and not silent):
-            self.add_default_sitemap(target.url)
-
-    @property
-    def _is_unreachable(self) -> bool:
-        return self.failure is not None and _is_silent(self.failure) and not self._answered
-
     def _add_listed(self, role: Role, url: str) -> None:
         self._add_source(Target(role, url, from_site_list=True))
 
     def _add_source(self, target: Target) -> None:
         """Add *target*, unless it was seen before or is not due."""
-        if not self._mark_seen(target.role, target.key):
-            return
-        known = self._known.get((target.role, target.key))
-        if known is None:
-            self.new_sources.append(target)
-            self._queue(target)
-            return
-        target = replace(target, history=known.history)
-        failed = bool(known.history.get("failures"))
-        if known.is_due(target.timestamp) or (failed and target.is_start):
-            self._queue(target)
-            return
-        self.not_due[target.role] += 1
-        self.count_known(known.history)
-        if failed:
-            self._failing.append(target)
+        if self.seen.mark(target.role, target.key):
+            target, is_due = self.sources.add(target)
+            if is_due:
+                self._queue(target)
+            else:
+                self.count_known(target.history)
 
     def _queue(self, target: Target) -> None:
         rate = target.history.get("rate", 0) if self.period.until is None else 0
@@ -271,31 +209,24 @@ class SitePlan:
             target.role == "feed" or (target.role == "sitemap" and rate >= MIN_SITEMAP_RATE)
         ):
             # Read before pages, whose links have no dates; sitemaps, which have changes, first.
-            sitemaps = sum(other.role == "sitemap" for other in self._listed)
-            self._listed.insert(0 if target.role == "sitemap" else sitemaps, target)
+            sitemaps = sum(other.role == "sitemap" for other in self._first)
+            self._first.insert(0 if target.role == "sitemap" else sitemaps, target)
         elif target.role == "sitemap" and not target.from_site_list:
             self._sitemaps.push(target)
-            if self.period.until is not None:
-                self._series[_series_name(target)].add(target)
+            self.series.add(target)
         elif target.role == "section" and not target.from_site_list:
             self._sections.push(target)
         else:
-            self._listed.append(target)
+            self._first.append(target)
 
     def count_known(self, history: Mapping[str, Any]) -> None:
         """Count the articles of a source that is not read again, by its *history*."""
-        self._known_count += history.get("listed", 0)
+        self.seen.known_count += history.get("listed", 0)
 
-    def _mark_seen(self, role: Role, key: str) -> bool:
-        """Return True the first time, within the limit; a feed may have the URL of a page."""
-        mark = (role in ("section", "article"), key)
-        if mark in self._seen:
-            return False
-        if len(self._seen) >= self._max_targets:
-            self.left_out["over_limit"] += 1
-            return False
-        self._seen.add(mark)
-        return True
+    def add_domain(self, url: str) -> None:
+        """Accept the domain of *url*, the final URL of a listed page."""
+        if self.address.add_domain(url):
+            self._add_listed("robots", urljoin(url, "/robots.txt"))
 
     def add_feed(self, url: str, key: str = "") -> None:
         """Add a feed that a page links to, in place of the usual ones."""
@@ -305,7 +236,7 @@ class SitePlan:
     def add_next_feed(self, url: str) -> None:
         """Add the next page of a feed, if there are too few candidates; it is not stored."""
         feed = Target("feed", url)
-        if len(self._articles) < self._missing and self._mark_seen("feed", feed.key):
+        if len(self._articles) < self.requests.missing and self.seen.mark("feed", feed.key):
             self._queue(feed)
 
     def add_sitemap(
@@ -313,7 +244,7 @@ class SitePlan:
     ) -> None:
         """Add a sitemap of robots.txt or of an index, dated by its URL without *timestamp*."""
         if depth > MAX_SITEMAP_DEPTH:
-            self.left_out["sitemap_depth"] += 1
+            self.seen.left_out["sitemap_depth"] += 1
             return
         if timestamp is None:
             timestamp = date_timestamp(date_in_url(url))
@@ -354,52 +285,23 @@ class SitePlan:
         """Add a section page that a page links to, or an archive page of the period."""
         timestamp = entry.timestamp if self.period.until is not None else None
         if timestamp is not None or archive_span(entry.url):
-            depth = min(depth, self.budgets.depth)
-        if depth > self.budgets.depth:
+            depth = min(depth, self.requests.limits.depth)
+        if depth > self.requests.limits.depth:
             return
         self._add_source(Target("section", entry.url, depth, timestamp, key=entry.key))
-
-    def is_searched(self, listing: Target, *, goes_on: bool) -> bool:
-        """Return whether the undated entries of a page are searched for those of the period.
-
-        *goes_on*: it has further pages; without, a front page is in no order of time. A period
-        without an end has the first entries of a listing.
-        """
-        if self.period.until is None:
-            return self.period.since is not None and listing.key in self._pages
-        return goes_on or not listing.from_site_list
 
     def add_pages(self, target: Target, following: str | None, place: Place) -> None:
         """Add the page of the listing *target* to read next.
 
         *following*: URL of its next page; *place*: when its articles were published.
         """
-        pages, number = self._pages.get(target.key, (None, 1))
-        if pages is None and following and self.address.owns(following):
-            pages = ListingPages.of(following)
-            if pages is None and place != "older":
-                self._add_page(target, following, place, None, number + 1)
-        if pages is None:
-            return
-        pages.record(number, place)
-        following_number = pages.next_number()
-        if following_number is not None:
-            url = pages.url(following_number)
-            self._add_page(target, url, place, pages, following_number)
-
-    def _add_page(
-        self, target: Target, url: str, place: Place, pages: ListingPages | None, number: int
-    ) -> None:
-        timestamp = target.timestamp or (None if place == "undated" else self.period.until)
-        page = Target("section", url, target.depth, timestamp)
-        if self._mark_seen("section", page.key):
-            self._pages[page.key] = pages, number
+        if page := self.listings.next_page(target, following, place):
             self._queue(page)
 
     def exclude(self, keys: Iterable[str]) -> None:
         """Request no page with one of *keys*, which a listing dates outside of the period."""
         if self.period != ANY_TIME:
-            self._outside.update(islice(keys, self._max_targets - len(self._outside)))
+            self.seen.exclude(keys)
 
     def add_article(self, entry: Entry, *, depth: int = 0, certain: bool = False) -> bool:
         """Add an article with its ``history``, if any; return False if it was known.
@@ -407,9 +309,9 @@ class SitePlan:
         So it is for what may be a further page of another entry, until :meth:`release_parts`.
         """
         history = entry.history
-        if entry.timestamp is None and entry.key in self._outside:
+        if entry.timestamp is None and self.seen.is_outside(entry.key):
             return False
-        if not self._is_new_article(entry.key, confirmed=certain or "hash" in history):
+        if not self.seen.add_article(entry.key, confirmed=certain or "hash" in history):
             return False
         hints = dict(entry.hints)
         if self.site.language:
@@ -449,38 +351,6 @@ class SitePlan:
             self._push(target)
         return len(parts) - len(inside), inside
 
-    def mark_article(self, key: str) -> bool:
-        """Mark a section page as an article; return False if it is marked already."""
-        new = key not in self._article_keys
-        self._article_keys.add(key)
-        return new
-
-    def _is_new_article(self, key: str, *, confirmed: bool) -> bool:
-        """Return True the first time that a page is added as an article.
-
-        A page that was added as a section must be *confirmed* by a source that lists only articles.
-        """
-        if key in self._article_keys or key in self._listed_pages:
-            return False
-        if not self._mark_seen("article", key):
-            if not confirmed or (True, key) not in self._seen:
-                return False
-            self._final_keys.discard(key)
-        self._article_keys.add(key)
-        self.listed_count += 1
-        return True
-
-    def add_known_pages(self, keys: Iterable[str]) -> int:
-        """Count the listed pages that former crawls have read; return their number."""
-        known = (
-            key for key in keys if key not in self._known_pages and (True, key) not in self._seen
-        )
-        new = set(islice(known, self._max_targets - len(self._known_pages)))
-        self._known_pages |= new
-        self._known_count += len(new)
-        self.listed_count += len(new)
-        return len(new)
-
     def resume(self, finished: Iterable[FinishedRequest]) -> None:
         """Restore the budgets after an interruption, from the *finished* requests of the crawl.
 
@@ -489,88 +359,36 @@ class SitePlan:
         site = self.site
         listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
         for role, url, final_url, outcome in finished:
-            self._requests += 1
             key = page_key(url, self.kept)
+            self.requests.restore(role, outcome, is_listed=key in listed)
             if role == "article":
-                self._seen.add((True, key))
-                self._article_keys.add(key)
-                self._final_keys.add(page_key(final_url, self.kept))
-                self.accepted += outcome.startswith(("article", "dropped"))
-                self.remaining.number -= outcome == "article"
-            elif key not in listed:
-                self._requests_by_role[role] += 1
-            elif role == "section":
+                self.seen.restore(key, page_key(final_url, self.kept))
+            elif role == "section" and key in listed:
                 self.add_domain(final_url)
 
-    def home_reason(self, target: Target, url: str) -> str | None:
-        """Return ``redirected_home`` if *target*, an article, led to the front page or to a section.
-
-        *url* is its final URL: the front page, or a known section page above the address.
-        """
-        key, parts = target.key_of(url), urlsplit(url)
-        if target.role != "article" or key == target.key:
-            return None
-        is_home = bool(_HOME_PATH.fullmatch(parts.path)) and not _IDENTIFIER.search(parts.query)
-        above = f"{parts.path.rstrip('/')}/"
-        is_section = (True, key) in self._seen and key not in self._article_keys
-        is_above = is_section and urlsplit(target.url).path.startswith(above)
-        return "redirected_home" if is_home or key in self._listed_pages or is_above else None
-
-    def add_final_url(self, target: Target, url: str) -> bool:
-        """Record the final *url* of *target*; return False if another target had the same."""
-        key = target.key_of(url)
-        new = key not in self._final_keys
-        self._final_keys.add(key)
-        return new
-
-    def close(self, ticket: int, *, accepted: bool = False) -> Target | None:
-        """Remove a request that is done and return its target; None if it was removed before.
-
-        *accepted*: its page was passed to the pipelines.
-        """
-        target = self.in_flight.pop(ticket, None)
-        if target is not None:
-            self._count_in_flight(target, -1)
-            self.remaining.number += (target.role == "article") - accepted
-        return target
-
-    def _count_in_flight(self, target: Target, change: int) -> None:
-        self._sources_in_flight += change * (target.role != "article")
-        self._new_in_flight += change * (not target.is_revisit)
-
     def next_targets(self, sent: int = 0) -> Iterator[tuple[int, Target]]:
-        """Yield (ticket, target) pairs to fetch now; call :meth:`close` when one is done.
+        """Yield (ticket, target) pairs to fetch now; close :attr:`requests` when one is done.
 
         *sent*: number of requests so far, with retries, redirects, robots.txt and style sheets.
         """
-        sent += len(self.in_flight)
+        sent += len(self.requests.in_flight)
         while (target := self._next_target(sent)) is not None:
             sent += 1
-            self._requests += 1
-            is_archive = target.role == "section" and target.timestamp is not None
-            if not target.from_site_list and not is_archive:
-                self._requests_by_role[target.role] += 1
-            ticket = next(self._tickets)
-            self.in_flight[ticket] = target
-            self._count_in_flight(target, 1)
-            self.remaining.number -= target.role == "article"
-            yield ticket, target
+            yield self.requests.open(target), target
 
     def _next_target(self, sent: int) -> Target | None:
-        if max(self._requests, sent) >= self.budgets.requests:
+        if self.requests.is_spent(sent):
             return None
-        while self._listed and not self._waits(self._listed[0]):
-            target = self._listed.popleft()
-            if target.from_site_list or self._within_budget(target.role):
+        while self._first and not self._waits(self._first[0]):
+            target = self._first.popleft()
+            if target.from_site_list or self.requests.allows(target.role):
                 return target
-        if self._sources_in_flight or self._is_unreachable:
+        if self.requests.sources_in_flight or self._is_unreachable:
             return None
         if not self._needs_sitemap():
             return self._next_page() or self._usual_feed()
-        target = self._sitemaps.pop()
-        if self._may_be_elsewhere(target):
-            target = self._series[_series_name(target)].next_target() or target
-        self.record_place(target, "undated")
+        target = self.series.preferred(self._sitemaps.pop())
+        self.series.record(target, "undated")
         return target
 
     def _waits(self, target: Target) -> bool:
@@ -579,93 +397,78 @@ class SitePlan:
         A listed feed may use the domain of listed pages. Known sources are read one by one: the
         first that lists an article has the credit.
         """
-        if target.history.get("rate") and any(
-            other.history.get("rate") for other in self.in_flight.values()
-        ):
+        others = self.requests.in_flight.values()
+        if target.history.get("rate") and any(other.history.get("rate") for other in others):
             return True
         is_listing = target.from_site_list and target.role in ("feed", "sitemap")
         return is_listing and any(
-            other.from_site_list and other.role == "section" for other in self.in_flight.values()
+            other.from_site_list and other.role == "section" for other in others
         )
 
     def _next_page(self) -> Target | None:
+        requests = self.requests
         if (
-            len(self.in_flight) >= self.budgets.max_in_flight
-            or len(self.in_pipelines) >= MAX_IN_PIPELINES
+            len(requests.in_flight) >= requests.limits.max_in_flight
+            or len(requests.in_pipelines) >= MAX_IN_PIPELINES
         ):
             return None
-        if self._missing > 0:
-            while self._articles and not self._section_precedes:
-                target = self._articles.pop()
-                if self._is_likely_list(target):
-                    self.left_out["likely_list"] += 1
-                    continue
-                is_after = self.period.is_after(target.timestamp)
-                if not is_after or self._after < max(MIN_AFTER, self._within // 10):
-                    self._after += is_after
-                    self._within += not is_after
-                    return target
-                self.left_out["changed_later"] += 1
-            # Known articles count: a section is read if listings are short, not if news are few.
-            while (
-                self._sections
-                and self._within_budget("section")
-                and self._missing > self._known_count
-            ):
-                section = self._sections.pop()
-                if section.key not in self._article_keys:
-                    return section
-        if self._revisits and self._revisited < self.budgets.articles and self.remaining.number > 0:
+        if requests.missing > 0 and (target := self._next_article() or self._next_section()):
+            return target
+        may_revisit = self._revisited < requests.limits.articles and requests.remaining.number > 0
+        if self._revisits and may_revisit:
             self._revisited += 1
             return self._revisits.pop()
         return None
 
+    def _next_article(self) -> Target | None:
+        while self._articles and not self._section_precedes:
+            target = self._articles.pop()
+            if self._is_likely_list(target):
+                self.seen.left_out["likely_list"] += 1
+                continue
+            is_after = self.period.is_after(target.timestamp)
+            if not is_after or self._after < max(MIN_AFTER, self._within // 10):
+                self._after += is_after
+                self._within += not is_after
+                return target
+            self.seen.left_out["changed_later"] += 1
+        return None
+
+    def _next_section(self) -> Target | None:
+        # Known articles count: a section is read if listings are short, not if news are few.
+        while (
+            self._sections
+            and self.requests.allows("section")
+            and self.requests.missing > self.seen.known_count
+        ):
+            section = self._sections.pop()
+            if not self.seen.is_article(section.key):
+                return section
+        return None
+
     def _usual_feed(self) -> Target | None:
-        found = self.in_flight or self._article_keys or self._known_count
+        found = self.requests.in_flight or self.seen.has_articles
         while self._answered and self._usual_feeds and not found:
             url = urljoin(self.site.url, self._usual_feeds.popleft())
             self._add_source(Target("feed", url))
-            if self._listed:
-                return self._listed.popleft()
+            if self._first:
+                return self._first.popleft()
         return None
-
-    @property
-    def _missing(self) -> int:
-        """Number of articles below the limit, without those in flight."""
-        of_site = self.budgets.articles - self.accepted - self._new_in_flight
-        return int(min(of_site, self.remaining.number))
-
-    def _within_budget(self, role: Role) -> bool:
-        return self._requests_by_role[role] < self.budgets.requests_for(role)
 
     @property
     def _section_precedes(self) -> bool:
         """True if an archive page of the period may list articles before the candidates."""
-        if self.period.until is None or not self._sections or not self._within_budget("section"):
+        if self.period.until is None or not self._sections or not self.requests.allows("section"):
             return False
         first, section = self._articles.peek().timestamp, self._sections.peek().timestamp
         return first is None and section is not None and not self.period.is_after(section)
 
-    def record_place(self, sitemap: Target, place: Place) -> None:
-        """Record when the articles of *sitemap* were published."""
-        self._series[_series_name(sitemap)].record(sitemap, place)
-
-    def _may_be_elsewhere(self, sitemap: Target) -> bool:
-        """Return whether the time of *sitemap*, if it has one, says little of its articles."""
-        is_late = sitemap.timestamp is None or self.period.is_after(sitemap.timestamp)
-        return self.period.until is not None and is_late
-
-    def _is_covered(self, sitemap: Target) -> bool:
-        series = self._series[_series_name(sitemap)]
-        is_known = self._may_be_elsewhere(sitemap) and series.next_target() is None
-        return sitemap.key in series.places or is_known
-
     def _needs_sitemap(self) -> bool:
         """Return True if the next sitemap may list articles that precede the candidates."""
-        missing = self._missing
-        while self._sitemaps and self._is_covered(self._sitemaps.peek()):
+        missing = self.requests.missing
+        while self._sitemaps and self.series.is_covered(self._sitemaps.peek()):
             self._sitemaps.pop()
-        if not self._sitemaps or not self._within_budget("sitemap") or missing <= 0:
+        if not self._sitemaps or not self.requests.allows("sitemap") or missing <= 0:
             return False
         target = self._sitemaps.peek()
         if len(self._articles) < missing:
@@ -681,7 +484,3 @@ def _is_silent(reason: str) -> bool:
 
 def _directory(target: Target) -> str:
     return urlsplit(target.url).path.rstrip("/").rpartition("/")[0]
-
-
-def _series_name(sitemap: Target) -> str:
-    return re.sub(r"\d+", "#", sitemap.url)

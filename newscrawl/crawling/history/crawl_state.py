@@ -258,10 +258,10 @@ class CrawlState(schema.History):
         query = self._queries.of(site).id
         rows = [
             (site, query, target.role, target.key, target.url, target.depth, target.timestamp, now)
-            for target in plan.new_sources
+            for target in plan.sources.new
             if self._sizes.admits("source", site, target.key, target.url)
         ]
-        plan.new_sources.clear()
+        plan.sources.new.clear()
         if rows:
             self._store.write(schema.INSERT_SOURCE, rows)
 

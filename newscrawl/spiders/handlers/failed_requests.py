@@ -56,7 +56,7 @@ class FailureHandler:
             archive = self._archive
             if archive and (copy := await archive.newest_copy(target.url, newscrawl_site=site)):
                 plan.record_read(target)
-                plan.accepted += 1
+                plan.requests.accepted += 1
                 self._state.pages.record_fetch(target, Response(target.url, request=request))
                 self._stats.count(site, "fetched_count")
                 return replace(copy, site=site, hints={**target.hints, **copy.hints})

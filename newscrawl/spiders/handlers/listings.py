@@ -56,7 +56,7 @@ class ListingHandler:
         """Process a robots.txt, feed or sitemap."""
         window = self._sitemap_window if target.role == "sitemap" else self.window
         # Twice the limit, since some candidates fail or are not articles.
-        limit = 2 * plan.budgets.articles
+        limit = 2 * plan.requests.limits.articles
         listing = await self._reader.read_listing(plan, target, response, **window, limit=limit)
         if listing.kind == "unknown":
             self._failures.record(plan, target, "unreadable", response.request)
@@ -70,12 +70,12 @@ class ListingHandler:
             listed = []
         elif target.role == "sitemap":
             listed = await self._reader.search_period(plan, target, listed, left_out)
-            plan.record_place(target, place_of(plan, listed, left_out))
+            plan.series.record(target, place_of(plan, listed, left_out))
         self.count_left_out(plan, left_out)
         if "over_size" in left_out:
             logger.info("Truncated (size limit): %s", response.url)
         certain = listing.kind in ("feed", "news")
-        before = plan.listed_count
+        before = plan.seen.listed_count
         entries = await self.add_articles(plan, target, response.url, listed, certain=certain)
         following = listing.next and absolute_url(listing.next, response.url)
         if following:
@@ -120,7 +120,7 @@ class ListingHandler:
         entries = await self._state.pages.classify(listed, site, since=since)
         added = [plan.add_article(entry, depth=depth, certain=certain) for entry in entries.due]
         self._stats.count(site, "discovered_count", sum(added))
-        self._stats.count(site, "known_count", plan.add_known_pages(entries.known))
+        self._stats.count(site, "known_count", plan.seen.add_known(entries.known))
         return entries
 
     def count_left_out(self, plan: SitePlan, left_out: Mapping[str, int]) -> None:
@@ -135,7 +135,7 @@ def _iso(moment: datetime | None) -> str | None:
 
 def goes_on(plan: SitePlan, before: int, entries: ClassifiedEntries) -> bool:
     """Return whether the next page may have other new articles, after *before* listed ones."""
-    return plan.listed_count > before and (plan.period != ANY_TIME or not entries.known)
+    return plan.seen.listed_count > before and (plan.period != ANY_TIME or not entries.known)
 
 
 def place_of(plan: SitePlan, articles: list[Entry], left_out: Mapping[str, int]) -> Place:

@@ -150,7 +150,7 @@ class PageHandler:
         if is_binary(response.body):
             return "binary"
         if response.url != target.url and not target.from_site_list:
-            if reason := gate_of(target.url, response.url) or plan.home_reason(
+            if reason := gate_of(target.url, response.url) or plan.seen.home_reason(
                 target, response.url
             ):
                 return reason
@@ -158,7 +158,7 @@ class PageHandler:
                 return "pattern"
         if not plan.address.owns(response.url):
             return "other_site"
-        return None if plan.add_final_url(target, response.url) else "duplicate"
+        return None if plan.seen.add_final_url(target, response.url) else "duplicate"
 
     def _drop_index(self, site: str, response: Response, page: ClassifiedPage) -> None:
         kind, confidence = page.kind, page.confidence
@@ -173,7 +173,7 @@ class PageHandler:
     ) -> None:
         entries, depth = ClassifiedEntries(), target.depth + 1
         self._add_feeds(plan, page.feeds, response)
-        if target.depth <= plan.budgets.depth:
+        if target.depth <= plan.requests.limits.depth:
             # Known articles may have links like those of sections.
             keys = [entry.key for entry in page.sections]
             emitted = await self._state.pages.emitted(keys, plan.site.key)
@@ -189,7 +189,7 @@ class PageHandler:
             for entry in articles if end - begin < MAX_ARCHIVE_SPAN else ():
                 # Of an archive page, unless it lists a year.
                 entry.timestamp = entry.timestamp or target.timestamp
-            before = plan.listed_count
+            before = plan.seen.listed_count
             entries = await self._listings.add_articles(
                 plan, target, response.url, articles, depth=depth
             )
@@ -217,17 +217,17 @@ class PageHandler:
         history = await self._state.pages.add_page(plan.site.key, target)
         is_wanted = (
             self._reader.patterns_of(plan).accept(target.url)
-            and plan.remaining.number > 0
+            and plan.requests.remaining.number > 0
             and NOT_EMITTED not in response.meta
         )
-        if history is None or not is_wanted or not plan.mark_article(target.key):
+        if history is None or not is_wanted or not plan.seen.mark_article(target.key):
             return None
         self._stats.count(plan.site.key, "discovered_count")
         return self._accept(plan, replace(target, role="article", history=history), response)
 
     def _accept(self, plan: SitePlan, target: Target, response: Response) -> PageItem:
         plan.record_read(target)
-        plan.accepted += not target.is_revisit
+        plan.requests.accepted += not target.is_revisit
         self._state.pages.record_fetch(target, response)
         self._stats.count(plan.site.key, "fetched_count")
         return _page_item(plan, target, response)

@@ -135,7 +135,7 @@ class Reader:
         listing has further pages.
         """
         undated = [entry for entry in listed if entry.timestamp is None]
-        if len(undated) < MIN_SEARCHED or not plan.is_searched(listing, goes_on=goes_on):
+        if len(undated) < MIN_SEARCHED or not plan.listings.is_searched(listing, goes_on=goes_on):
             return listed
         role: Role = "sitemap" if listing.role == "sitemap" else "section"
 
@@ -145,10 +145,10 @@ class Reader:
                 return None
             return Sample(moment.timestamp(), self._filters.reason_by_date(parse_iso(text)))
 
-        score = plan.order_scores[role]
+        score = plan.listings.order_scores[role]
         samples = 3 if score else MIN_ORDERED
         reasons = await search_stories(len(undated), samples, read) if score >= 0 else None
-        plan.order_scores[role] += 1 if reasons else -1
+        plan.listings.order_scores[role] += 1 if reasons else -1
         counts = Counter(left_out)
         if reasons:
             counts.update(filter(None, reasons))
@@ -156,7 +156,7 @@ class Reader:
             for entry in undated:
                 entry.timestamp = plan.period.until
             listed = [entry for entry in listed if entry.key not in outside]
-        limit = 2 * plan.budgets.articles
+        limit = 2 * plan.requests.limits.articles
         counts["over_limit"] += max(len(listed) - limit, 0)
         left_out.update(+counts)
         return listed[:limit]

@@ -43,7 +43,7 @@ def fetch(site: SitePlan) -> list[Target]:
     """Close the next targets and return them."""
     targets = []
     for ticket, target in list(site.next_targets()):
-        assert site.close(ticket) == target
+        assert site.requests.close(ticket) == target
         targets.append(target)
     return targets
 
@@ -61,7 +61,7 @@ def test_listings_wait_for_the_listed_page_and_its_redirect():
     site = frontier(feeds=(f"{HOME}feed",), sitemaps=(f"{HOME}map.xml",))
     tickets = {target.url: ticket for ticket, target in site.next_targets()}
     assert list(tickets) == [f"{HOME}robots.txt", HOME]
-    site.close(tickets[HOME])
+    site.requests.close(tickets[HOME])
     site.add_domain("http://www.moved.example/start")
     urls = [target.url for _, target in site.next_targets()]
     assert urls == [f"{HOME}feed", f"{HOME}map.xml", "http://www.moved.example/robots.txt"]
@@ -73,7 +73,7 @@ def test_listings_wait_for_the_listed_page_and_its_redirect():
 def test_restores_the_domain_of_a_redirected_site():
     site = frontier()
     site.add_domain("http://www.moved.example/")
-    moved = site.new_sources[-1]
+    moved = site.sources.new[-1]
     again = frontier()
     again.add_source(moved.role, moved.url, depth=moved.depth, timestamp=moved.timestamp)
     assert again.address.owns("http://moved.example/1")
@@ -121,13 +121,13 @@ def test_feed_turns_a_section_into_an_article():
         site.add_section(entry(path), depth=1)
     assert paths(fetch(site)) == ["/early/"]
     target = Target("section", f"{HOME}early/")
-    assert site.add_final_url(target, target.url)
+    assert site.seen.add_final_url(target, target.url)
     assert not site.add_article(entry("/early/"))
     assert [site.add_article(entry("/early/"), certain=True) for _ in range(2)] == [True, False]
     assert site.add_article(entry("/late/"), certain=True)
     assert not site.add_article(entry("/"), certain=True)
     assert paths(fetch(site)) == ["/early/", "/late/"]
-    assert site.add_final_url(target, target.url)
+    assert site.seen.add_final_url(target, target.url)
     assert fetch(site) == []
 
 
@@ -136,9 +136,9 @@ def test_articles_wait_for_discovery():
     (robots, _), (home, _) = site.next_targets()
     site.add_article(entry("/old", 1.0))
     assert list(site.next_targets()) == []
-    site.close(robots)
+    site.requests.close(robots)
     assert list(site.next_targets()) == []
-    site.close(home)
+    site.requests.close(home)
     site.add_article(entry("/new", 2.0))
     site.add_article(entry("/undated"))
     assert paths(fetch(site)) == ["/new", "/old", "/undated"]
@@ -154,11 +154,11 @@ def test_reads_newest_sitemaps_as_needed():
     assert target.url == f"{HOME}2.xml"
     site.add_article(entry("/a", 29.0))
     site.add_article(entry("/b", 15.0))
-    site.close(ticket)
+    site.requests.close(ticket)
     ((ticket, target),) = site.next_targets()
     assert target.url == f"{HOME}3.xml", "it may hold something newer than /b"
     site.add_article(entry("/c", 18.0))
-    site.close(ticket)
+    site.requests.close(ticket)
     assert paths(fetch(site)) == ["/a", "/c"]
 
 
@@ -168,9 +168,9 @@ def test_replaces_failed_articles():
     for number in range(5):
         site.add_article(entry(f"/{number}"))
     assert paths(fetch(site)) == ["/0", "/1"]
-    site.accepted += 1
+    site.requests.accepted += 1
     assert paths(fetch(site)) == ["/2"]
-    site.accepted += 1
+    site.requests.accepted += 1
     assert fetch(site) == []
     assert (site.candidate_count, site.skip_reason) == (2, "over_limit")
 
@@ -197,10 +197,10 @@ def test_skips_addresses_like_lists_in_a_directory_of_lists():
     requested = []
     for ticket, target in site.next_targets():
         site.record_kind(target, is_list=True)
-        site.close(ticket)
+        site.requests.close(ticket)
         requested.append(target)
     assert paths(requested) == [*tags[:MAX_LISTS], *others]
-    assert site.left_out["likely_list"] == len(tags) - MAX_LISTS
+    assert site.seen.left_out["likely_list"] == len(tags) - MAX_LISTS
 
 
 def test_language_of_the_site_list_is_the_default():
@@ -224,17 +224,19 @@ def test_never_exceeds_budgets_or_repeats_pages(
     fetched: list[Target] = []
     for step in (*steps, None):
         while targets := list(site.next_targets()):
-            in_flight = [target for target in site.in_flight.values() if target.role == "article"]
+            in_flight = [
+                target for target in site.requests.in_flight.values() if target.role == "article"
+            ]
             assert len(in_flight) <= budgets.max_in_flight
             for ticket, target in targets:
                 fetched.append(target)
-                site.close(ticket)
-                site.accepted += target.role == "article" and data.draw(st.booleans())
+                site.requests.close(ticket)
+                site.requests.accepted += target.role == "article" and data.draw(st.booleans())
         if step:
             add(site, *step)
     counts = Counter(target.role for target in fetched if not target.from_site_list)
     assert len(fetched) <= budgets.requests
-    assert site.accepted <= budgets.articles
+    assert site.requests.accepted <= budgets.articles
     assert counts["sitemap"] <= budgets.sitemaps
     assert counts["feed"] <= budgets.feeds
     assert counts["section"] <= budgets.sections
@@ -256,13 +258,13 @@ def add(site: SitePlan, kind: str, number: int, timestamp: float | None) -> None
 def test_pages_and_sources_are_limited(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(site_plan, "MAX_TARGETS", 50)
     site = frontier(replace(LARGE, articles=1))
-    before = len(site.new_sources)
+    before = len(site.sources.new)
     for number in range(100):
         site.add_feed(f"{HOME}feed/{number}")
-    assert len(site.new_sources) - before == 48
+    assert len(site.sources.new) - before == 48
     assert not site.add_article(entry("/story"), certain=True)
-    assert site.add_known_pages(f"{number}" for number in range(100)) == 50
-    assert site.left_out["over_limit"] == 53
+    assert site.seen.add_known(f"{number}" for number in range(100)) == 50
+    assert site.seen.left_out["over_limit"] == 53
     large = frontier()
     assert sum(large.add_article(entry(f"/{number}")) for number in range(2000)) == 998
 
@@ -280,7 +282,7 @@ def test_a_series_of_sitemaps_is_searched_once_for_each_that_is_read(
     for number in range(300):
         site.add_sitemap(f"{HOME}map-{number}.xml")
     fetch(site)
-    series = site._series[f"{HOME}map-#.xml"]
+    series = site.series._series[f"{HOME}map-#.xml"]
     places: list[Place] = ["newer", "within", "older"]
     for place, sitemap in zip(places, series.targets.values(), strict=False):
         series.record(sitemap, place)
@@ -301,7 +303,7 @@ def test_resume_restores_budgets_and_domains():
     )
     fetch(site)
     assert site.address.owns("http://moved.example/3")
-    assert not site.add_final_url(Target("article", f"{HOME}1"), f"{HOME}1-title")
+    assert not site.seen.add_final_url(Target("article", f"{HOME}1"), f"{HOME}1-title")
     site.add_section(entry("/b/"), 1)
     assert [site.add_article(entry(f"/{n}")) for n in range(1, 6)] == [False, False, *[True] * 3]
     assert [target.url for _, target in site.next_targets()] == [f"{HOME}3", f"{HOME}4"]
@@ -329,7 +331,7 @@ def test_counts_indexes_of_sitemaps_that_are_too_deep():
     site = frontier()
     for depth in range(site_plan.MAX_SITEMAP_DEPTH + 2):
         site.add_sitemap(f"{HOME}{depth}.xml", depth=depth)
-    assert site.left_out == {"sitemap_depth": 1}
+    assert site.seen.left_out == {"sitemap_depth": 1}
 
 
 def test_tries_usual_feeds_although_the_front_page_fails():

@@ -66,7 +66,7 @@ def closed(site: SitePlan) -> list[Target]:
     found = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
-            site.close(ticket)
+            site.requests.close(ticket)
             found.append(wanted)
     return found
 
@@ -81,7 +81,7 @@ async def poll(state: CrawlState, site: SitePlan, *, new: int = 0, **headers: st
     found = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
-            site.close(ticket)
+            site.requests.close(ticket)
             at = clock.now().timestamp()
             entries = ClassifiedEntries(
                 [entry(f"{wanted.role}/{n}/{at}") for n in range(new)], known=["old"]
@@ -100,7 +100,7 @@ async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeCl
     async with crawl() as state:
         site = await restored_frontier(state)
         assert await poll(state, site) == []
-        assert site.not_due == {"robots": 1, "section": 1, "feed": 1}
+        assert site.sources.not_due == {"robots": 1, "section": 1, "feed": 1}
         assert state.next_due is not None
     fake_clock.forward(4)
     async with crawl() as state:
@@ -135,7 +135,7 @@ async def test_later_lister_of_an_article_gets_credit_too(state_file: Path, fake
             page = [entry(f"{n}", NOON + timedelta(hours=n)) for n in range(hour - 15, hour + 1)]
             while targets := list(site.next_targets()):
                 for ticket, wanted in targets:
-                    site.close(ticket)
+                    site.requests.close(ticket)
                     since = wanted.history.get("fetched_at")
                     entries = await state.pages.classify(page, SITE, since=since)
                     state.record_listing(site, wanted, response(wanted.url), entries)
@@ -194,7 +194,7 @@ async def test_source_failures_back_off(crawl: Opening, fake_clock: FakeClock):
             site = await restored_frontier(state)
             site.add_feed(f"{HOME}feed")
             for ticket, wanted in list(site.next_targets()):
-                site.close(ticket)
+                site.requests.close(ticket)
                 if wanted.role == "feed":
                     tries.append(hour)
                 state.record_failure(site, wanted, None, "timeout")
@@ -209,7 +209,7 @@ async def fail(state: CrawlState, site: SitePlan, reason: str) -> list[str]:
     found = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
-            site.close(ticket)
+            site.requests.close(ticket)
             state.record_failure(site, wanted, None, reason)
             found.append(wanted.url.removeprefix(HOME))
     return found
@@ -261,9 +261,9 @@ def test_does_not_read_sections_if_listings_are_long_enough(fake_clock: FakeCloc
             site = frontier({("feed", page_key(f"{HOME}feed")): KnownSource(due, history)})
             site.add_feed(f"{HOME}feed")
             for _, wanted in list(site.next_targets()):
-                site.close(next(iter(site.in_flight)))
+                site.requests.close(next(iter(site.requests.in_flight)))
                 if wanted.role == "feed":
-                    site.add_known_pages(str(n) for n in range(listed))
+                    site.seen.add_known(str(n) for n in range(listed))
             site.add_section(entry("news/"), 1)
             assert ("news/" in fetched(site)) is is_read
 
@@ -279,8 +279,8 @@ def test_revisits_come_last_and_do_not_count(fake_clock: FakeClock):
     first = []
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
-            site.close(ticket)
-            site.accepted += not wanted.is_revisit
+            site.requests.close(ticket)
+            site.requests.accepted += not wanted.is_revisit
             first.append(wanted.url.removeprefix(HOME))
     assert first == [f"new/{n}" for n in range(10)] + [f"old/{n}" for n in range(3)]
     assert site.candidate_count == 2
