@@ -36,10 +36,7 @@ _KNOWN = frozenset(
 _NO_RESULTS = frozenset(
     {"discovered", "left_out", "not_due", "rendering", "skipped", "start_page", "undated"}
 )
-_SELECT_CRAWLS = """
-SELECT crawl.id, started, ended, reason, query, text FROM crawl
-LEFT JOIN query ON query.id = crawl.query
-"""
+_SELECT_CRAWLS = "SELECT id, started, ended, reason, query, asked FROM crawl"
 _SQLITE = b"SQLite format 3\0"
 
 
@@ -161,8 +158,8 @@ def _read_state(path: str) -> list[CrawlRecord]:
 
 def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
     crawls = {
-        number: CrawlRecord(started, ended, reason, query, json.loads(text or "{}"))
-        for number, started, ended, reason, query, text in connection.execute(_SELECT_CRAWLS)
+        number: CrawlRecord(started, ended, reason, query, json.loads(asked))
+        for number, started, ended, reason, query, asked in connection.execute(_SELECT_CRAWLS)
     }
     for crawl, site, counts in connection.execute("SELECT * FROM crawl_site"):
         crawls[crawl].site(site).counts = Counter(json.loads(counts))

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS crawl (
     id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL,
-    query INTEGER NOT NULL
+    query INTEGER NOT NULL,
+    asked TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS crawl_site (
     crawl INTEGER NOT NULL,
@@ -64,7 +65,8 @@ CREATE TABLE IF NOT EXISTS alarm (
 );
 """)
 """Times are seconds since 1970. *query*: what the crawl was asked for
-(:mod:`newscrawl.crawling.history.queries`), 0 of other spiders. Alarms are those of ``newscrawl
+(:mod:`newscrawl.crawling.history.queries`), 0 of other spiders; *asked*: the same as JSON, without
+the defaults. Alarms are those of ``newscrawl
 report``; *sent*: the last time that it has reported one."""
 
 RECORD_SECONDS: Final = 9 * 86400.0
@@ -89,7 +91,9 @@ DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM craw
 """
 # The crawl inserted in the same transaction.
 _LAST: Final = "(SELECT max(id) FROM crawl)"
-_INSERT_CRAWL: Final = "INSERT INTO crawl (started, ended, reason, query) VALUES (?, ?, ?, ?)"
+_INSERT_CRAWL: Final = (
+    "INSERT INTO crawl (started, ended, reason, query, asked) VALUES (?, ?, ?, ?, ?)"
+)
 _INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?)"  # noqa: S608
 _INSERT_ARTICLE: Final = f"""
 INSERT INTO crawl_article VALUES ({_LAST}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -167,8 +171,9 @@ class CrawlRecorder(Component):
         ended = clock.now().timestamp()
         started = ended - (clock.steady() - self._started).total_seconds()
         store = CrawlStore.for_crawler(self._crawler)
-        query = query_number(self._crawler.spider)
-        store.write(_INSERT_CRAWL, [(started, ended, reason, query)])
+        spider = self._crawler.spider
+        asked = getattr(getattr(spider, "query", None), "text", "{}")
+        store.write(_INSERT_CRAWL, [(started, ended, reason, query_number(spider), asked)])
         for site in sorted({*counts, *self._articles}):
             found = counts.get(site, Counter[str]())
             is_idle = all(name.startswith("not_due/") for name in found)
