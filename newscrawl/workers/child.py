@@ -77,11 +77,11 @@ def result_of(answer: dict[str, Any]) -> dict[str, Any]:
 def run_task(function: str, data: bytes, plain: dict[str, Any]) -> dict[str, Any]:
     """Call *function* (``package.module:name``); return its ``result``, or ``reason`` of failure.
 
-    A result is a dict of JSON values, or has a method ``to_dict`` that returns one.
+    A result is a JSON value, or has a method ``to_dict`` that returns one.
     """
     try:
         result = pkgutil.resolve_name(function)(data, **plain)
-        return {"result": result if isinstance(result, dict) else result.to_dict()}
+        return {"result": result.to_dict() if hasattr(result, "to_dict") else result}
     except Exception as error:  # noqa: BLE001  # the pool raises it in the crawler
         return failure(error)
 
