@@ -14,7 +14,6 @@ Cython compiles this module, with the types in ``block_features.pxd``.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from math import log2
 from typing import TYPE_CHECKING, Any
 
@@ -79,7 +78,6 @@ _DESCRIPTION_NAMES = frozenset({"description", "og:description"})
 _MAX_DESCRIPTIONS = 4
 SENTENCE = 2.0
 """Value of the feature ``ends`` of a text that ends like a sentence."""
-_MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
 _ZERO = array("d", [0.0])
 
 
@@ -468,6 +466,8 @@ def ending(text: str) -> float:
     place, first = size - 1, max(0, size - 8)
     while place >= first and text[place] in "\"'”’»)]」』":
         place -= 1
+    if first <= place < size - 1 and text[place].isspace():  # before French quotation marks
+        place -= 1
     if place >= first and text[place] in ".!?…。！？؟۔।॥":
         return SENTENCE
     return 1.0 if size and text[size - 1] in ":：" else 0.0
@@ -504,24 +504,3 @@ def page_descriptions(document: Document) -> str:
             if name and name.lower() in _DESCRIPTION_NAMES:
                 found.append(squeeze(attributes.get("content", "")[:_MAX_DESCRIPTION]))
     return "\n".join(found[:_MAX_DESCRIPTIONS])
-
-
-def without_repeated_texts(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
-    """Return *places* in *blocks* without long texts that occur three times or more, unless all do.
-
-    They are placeholders of embedded posts before consent.
-    """
-    chars = blocks.chars(document, places)
-    sizes = [size for size in chars if size >= _MIN_REPEATED_CHARS]
-    if len(sizes) - len(set(sizes)) < _MIN_REPETITIONS - 1:  # the common case
-        return places
-    texts = {
-        place: blocks.text(document, place)
-        for place, size in zip(places, chars, strict=True)
-        if size >= _MIN_REPEATED_CHARS
-    }
-    seen = Counter(texts.values())
-    repeated = {place for place, text in texts.items() if seen[text] >= _MIN_REPETITIONS}
-    if len(repeated) == len(texts):
-        return places
-    return [place for place in places if place not in repeated]

@@ -17,7 +17,6 @@ from newscrawl.body.block_features import (
     best_subset,
     block_features,
     context_columns,
-    without_repeated_texts,
 )
 from newscrawl.body.blocks import (
     MIN_LONG,
@@ -32,7 +31,11 @@ from newscrawl.body.companions import (
 )
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
-from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions
+from newscrawl.body.excluded_regions import (
+    heading_row,
+    outside_excluded_regions,
+    without_repeated_texts,
+)
 from newscrawl.body.notices import without_copies, without_notices
 from newscrawl.ensemble.ensemble import load_model
 

@@ -49,8 +49,6 @@ _MAX_CODE = 600.0
 _MAX_LEVELS = 4
 _MIN_LOOSE, _MIN_SENTENCE = 20, 34
 _MIN_HEADED = 8
-_MAX_SECTION_LABEL = 80
-_LABEL_TAGS = frozenset({"div", "p"})
 _MAX_PLAIN = 400
 _MIN_INTRODUCTION = 38
 _HOLDERS = {
@@ -207,8 +205,7 @@ def with_neighbours(
     """Return the indices in *blocks* of the *selected* candidates and of blocks that belong to them.
 
     These are in the element that holds the selected paragraphs: loose text between them, a list of
-    links that a sentence introduces, headings of sections, paragraphs at the end in a container of
-    their own.
+    links that a sentence introduces, paragraphs at the end in a container of their own.
     """
     accepted = {places[position] for position in selected}
     if not accepted:
@@ -217,11 +214,10 @@ def with_neighbours(
     paragraphs = [blocks.owner[place] for place in accepted & blocks.prose]
     if paragraphs:
         home = home_of(document, paragraphs)
-        accepted |= _section_labels(document, blocks, accepted)
         _add_between(document, blocks, accepted, home, probability)
         _add_last(document, blocks, accepted, home, probability)
     _add_last_entry(document, blocks, accepted)
-    return [place for place in sorted(accepted) if not _is_number(document, blocks, place)]
+    return sorted(accepted)
 
 
 def _add_between(
@@ -239,50 +235,12 @@ def _add_between(
         owners = {blocks.owner[place] for place in gap}
         if len(gap) == 1 and owners == {home}:
             belongs = blocks.chars(document, gap)[0] >= _MIN_LOOSE
-        elif len(gap) == 1 and _is_heading_of(document, blocks, gap[0]):
-            belongs = True
         else:
             belongs = (
                 _introduces(document, blocks, before) and _is_introduced(document, owners)
             ) or (probability.keys() >= set(gap) and _are_plain_parts(document, blocks, gap, home))
         if belongs:
             accepted.update(gap)
-
-
-def _section_labels(document: Document, blocks: Blocks, accepted: AbstractSet[int]) -> set[int]:
-    """Return the headings between accepted siblings that only a common class marks."""
-    groups: dict[tuple[str, str, int], dict[str, int]] = {}
-    classes, parent, tag = document.attributes["class"], document.parent, document.tag
-    for place in range(min(accepted) + 1, max(accepted)):
-        if place in accepted or not {place - 1, place + 1} <= accepted:
-            continue
-        before, row, after = blocks.owner[place - 1 : place + 2]
-        text = blocks.text(document, place)
-        if (
-            parent[before] == parent[row] == parent[after]
-            and tag[row] in _LABEL_TAGS
-            and (tag[row], classes.get(row)) != (tag[after], classes.get(after))
-            and len(text) <= _MAX_SECTION_LABEL
-            and ending(text) != SENTENCE
-            and not document.link_chars(row)
-            and _NEVER_PLAIN.isdisjoint(tag[before:row])  # captions
-        ):
-            groups.setdefault((tag[row], classes.get(row, ""), parent[row]), {})[text] = place
-    return {place for group in groups.values() if len(group) > 1 for place in group.values()}
-
-
-def _is_heading_of(document: Document, blocks: Blocks, place: int) -> bool:
-    """Return whether a block is a plain heading in the container of the next block, or its label in an item."""
-    row, following = blocks.owner[place], blocks.owner[place + 1]
-    item = _item(document, row)
-    is_item = document.tag[item] in _ITEMS
-    container = item if is_item else document.parent[row]
-    if document.tag[following] in _HEADINGS or not container <= following < document.end[container]:
-        return False
-    text = blocks.text(document, place)
-    is_label = is_item and len(text) <= _MAX_SECTION_LABEL and ending(text) != SENTENCE
-    is_label = is_label and _NEVER_PLAIN.isdisjoint(document.tag[item:row])  # a caption
-    return _is_plain_heading(document, row) or (is_label and not document.link_chars(row))
 
 
 def _is_strong(document: Document, blocks: Blocks, place: int) -> bool:
@@ -416,35 +374,7 @@ def _is_last_part(
         entries = sum(document.tag[item] != "dt" for item in items)
         shortest = _MIN_HEADED if is_headed else _MIN_LOOSE
         return chars >= shortest * entries and entries > 1 and len(items) == len(inside)
-    return (
-        tag == "blockquote" or is_code or (is_headed and _are_steps(document, blocks, row, inside))
-    )
-
-
-def _are_steps(document: Document, blocks: Blocks, row: int, inside: Sequence[int]) -> bool:
-    """Return whether blocks are like children of *row* that end like sentences, without media."""
-    classes, last = document.attributes["class"], {}
-    for place in inside:
-        last[child_of(document, row, blocks.owner[place])] = place
-    return (
-        len(last) >= _MIN_ENTRIES
-        and len({(document.tag[step], classes.get(step)) for step in last}) == 1
-        and all(ending(blocks.text(document, place)) == SENTENCE for place in last.values())
-        and _NEVER_PLAIN.isdisjoint(document.tag[row : document.end[row]])
-    )
-
-
-def _is_number(document: Document, blocks: Blocks, place: int) -> bool:
-    """Return whether a block is the number of a list item before its text."""
-    rows = blocks.rows[place]
-    if len(rows) > 1 or not document.text[rows[0]].rstrip(".)").isdecimal():
-        return False
-    item = _item(document, blocks.owner[place])
-    return (
-        document.tag[item] == "li"
-        and place + 1 < len(blocks)
-        and blocks.rows[place + 1][0] < document.end[item]
-    )
+    return tag == "blockquote" or is_code
 
 
 def _item(document: Document, row: int) -> int:

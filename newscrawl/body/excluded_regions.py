@@ -7,12 +7,10 @@ read like prose; their markup identifies them. Conversely, a hidden article is r
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from newscrawl.body.blocks import blocks_with_same_markup
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE, rows_between
 from newscrawl.document.repeats import prose
@@ -55,6 +53,7 @@ MIN_LEAD_CHARS = 400
 
 _MAX_BEFORE_HEADING = 100
 _MAX_FORM = 350
+_MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
 _MAX_TEASER, _MIN_LINK_SHARE = 600, 0.9
 
 MIN_HIDDEN_CHARS = 800
@@ -102,9 +101,9 @@ def outside_excluded_regions(
     ignored if no prose would remain.
     """
     owner, end = blocks.owner, end_of_article(document, heading)
-    places = _before_end(document, blocks, places, end)
-    if (others := _other_stories(document, heading)) is not None:
-        places = [place for place in places if blocks.rows[place][0] < others]
+    others = _other_stories(document, heading)
+    stop = end if others is None else min(end, others)
+    places = [place for place in places if blocks.rows[place][0] < stop]
     for small in (True, False):
         regions = _Regions(document, heading, end, small=small)
         excluded = regions.contain({owner[place] for place in places})
@@ -114,17 +113,21 @@ def outside_excluded_regions(
     return kept
 
 
-def _before_end(
-    document: Document, blocks: Blocks, places: Sequence[int], end: int
-) -> Sequence[int]:
-    """Return the *places* before the row *end*, and later prose with the same markup."""
-    size = bisect_left(places, end, key=lambda place: blocks.rows[place][0])
-    before, after = places[:size], places[size:]
-    if not (before and after):
-        return before
-    examples = blocks.prose.intersection(before)
-    more = (place for place in after if place in blocks.prose)
-    return [*before, *blocks_with_same_markup(document, blocks, examples, more)]
+def without_repeated_texts(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
+    """Return *places* without long texts that are alone in three containers or more, unless all are.
+
+    They are placeholders of embedded posts before consent.
+    """
+    texts = {
+        place: blocks.text(document, place)
+        for place, size in zip(places, blocks.chars(document, places), strict=True)
+        if size >= _MIN_REPEATED_CHARS
+        and document.chars(max(document.parent[blocks.owner[place]], 0))
+        < size + _MIN_REPEATED_CHARS
+    }
+    seen = Counter(texts.values())
+    kept = [place for place in places if seen[texts.get(place, "")] < _MIN_REPETITIONS]
+    return kept or places
 
 
 def end_of_article(document: Document, heading: int | None) -> int:

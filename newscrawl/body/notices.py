@@ -1,4 +1,4 @@
-"""Blocks left out of the body after all: notices, sign-offs, references to other stories, copies."""
+"""Blocks left out of the body after all: notices, references to other stories, copies."""
 
 from __future__ import annotations
 
@@ -28,24 +28,6 @@ _CLAIMS = (
     "무단전재", "무단 전재", "جميع الحقوق محفوظة", "सर्वाधिकार सुरक्षित",
 )  # fmt: skip
 _MAX_CLAIM, _MIN_BEFORE_NOTICE = 600, 3
-_NETWORK = re.compile(r"[\W_](?:x|line)[\W_]")
-_NETWORKS = (
-    "facebook", "instagram", "twitter", "whatsapp", "whats app", "telegram", "tiktok", "youtube",
-    "linkedin", "bluesky", "mastodon", "threads", "google news", "фейсбук", "телеграм", "вконтакте",
-    "дзен", "फेसबुक", "व्हाट्सए", "페이스북", "유튜브", "카카오", "微信", "微博", "فيسبوك", "تويتر", "تليغرام",
-    "تلغرام", "واتساب", "פייסבוק", "טלגרם", "וואטסאפ", "เฟซบุ๊ก", "ไลน์",
-)  # fmt: skip
-_FOLLOW = re.compile(
-    r"\b(?:follow|join) us\b|\b(?:find|like) us on\b|\b(?:subscribe to|follow|join) our\b|folgen sie (?:uns|unser)|folgt? uns|folge uns|abonnieren sie|suivez|abonnez"
-    r"|en vous abonnant|rejoignez|s[ií]gue(?:nos|-nos)|síganos|suscríb|únete a|siga-nos|acompanhe|inscreva-se|seguici|iscriviti|volg ons|obserwuj(?:cie)? nas|dołącz do"
-    r"|polub(?:cie)? nas|följ oss|følg oss|подписывайтесь|подпишитесь|підписуйтес|читайте нас|takip edin|abone ol|تابعونا|تابعوا|اشتركوا? في|עקבו אחרינו|הצטרפו ל(?:ערוץ|קבוצ)"
-    r"|फॉलो करें|हमसे जुड़|フォロー(?:し|をお願い)|友だち追加|구독하|팔로우하|[关關][注註](?:我[们們]|官方|公众号|公眾號)|theo dõi (?:chúng tôi|kênh|báo)|ikuti kami|ติดตาม(?:เรา|ข่าว|ได้)|ακολουθήστε"
-    r"|sledujte|urmăriți|urmărește-ne|kövess"
-)
-_PROFILE = re.compile(
-    r"https?://(?:[a-z]+\.)?(?:facebook|instagram|twitter|x|t|whatsapp|youtube|tiktok|linkedin|threads|bsky|vk|zalo|pinterest|telegram)\.[a-z]+/",
-    re.IGNORECASE,
-)
 # Labels of advertisements in lower case, in their place.
 _ADVERTISEMENT = re.compile(
     r"\W*(?:advertise?ments?(?: - continue reading below)?|(?:scroll to continue|article continues below|continue reading below|story continues below)[\w ]{0,40}"
@@ -54,7 +36,6 @@ _ADVERTISEMENT = re.compile(
 )
 _MAX_CAPTION = 100
 _IMAGE_HOLDERS, _INLINE = frozenset({"div", "p"}), frozenset({"em", "font", "i", "small", "span"})
-_MAX_SIGN_OFF = 300
 _MIN_LINK_SHARE = 0.9
 _MAX_LABEL, _MIN_HEADLINE = 40, 16
 _MAX_UNMARKED, _MIN_ALONE = 20, 30  # of a label without a colon, dash or bracket and its headline
@@ -67,7 +48,7 @@ _CELLS = frozenset({"dd", "dt", "li", "td", "th"})
 def without_notices(
     document: Document, blocks: Blocks, places: list[int], url: str | None
 ) -> list[int]:
-    """Return *places* without notices, sign-offs, labels, and references to other pages of *url*."""
+    """Return *places* without notices, labels, and references to other pages of *url*."""
     site, kept = host(url), places[:]
     while len(kept) > _MIN_BEFORE_NOTICE:
         text = blocks.text(document, kept[-1])
@@ -75,7 +56,7 @@ def without_notices(
             break
         text = text.lower()
         is_claim = _CLAIM.match(text) is not None or any(map(text.__contains__, _CLAIMS))
-        if not is_claim and not _is_sign_off(document, blocks, kept[-1], site):
+        if not is_claim:
             break
         kept.pop()
     links = document.link_chars_before
@@ -108,20 +89,6 @@ def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool
         and bool(rows_between(document.rows_of("img"), owner, rows[0]))
         and document.chars(owner) == blocks.chars(document, [place])[0]
     )
-
-
-def _is_sign_off(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
-    """Return whether a block asks readers to follow the site, or only links to it, on social networks."""
-    text, rows = blocks.text(document, place).lower(), blocks.rows[place]
-    if len(text) > _MAX_SIGN_OFF:
-        return False
-    links = [link for row in rows if (link := address(document, row))]
-    name = max((site or "").split("."), key=len)
-    are_of_site = len(name) > 3 and any(name in link.lower() for link in links)
-    if are_of_site and all(map(_PROFILE.match, links)):
-        return True
-    names_network = any(map(text.__contains__, _NETWORKS)) or _NETWORK.search(f" {text} ")
-    return bool(names_network and _FOLLOW.search(text))
 
 
 def _is_reference(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:

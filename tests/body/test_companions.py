@@ -54,8 +54,6 @@ def body(middle: str = "", end: str = "") -> list[str]:
         ("<p><a href=/n/7>Freibad öffnet in diesem Jahr später</a> – mehr dazu</p><p><a href=/n/8>Neue Buslinie im Norden</a> (lesen Sie auch)</p>", []),
         ("<p><a href=/n/7>The engineers of the county</a>, who came twice, have measured it again.</p>",
          ["The engineers of the county, who came twice, have measured it again."]),
-        (f"<ol><li><span>1</span><p>{PROSE[6]}</p><li><span>2.</span><p>Who pays, and when, is open.</p></ol>",
-         [PROSE[6], "Who pays, and when, is open."]),
         ("<p>– Anzeige –</p><div><img src=/a.jpg><em>도서관 개관식. /가제트</em></div><p><img src=/b.jpg><br><span>The bridge in May</span></p>", []),
         (f"<p><img src=/b.jpg><span>{PROSE[6]}</span></p>", [PROSE[6]]),
         ("<p><span>İLGİLİ HABER</span><br><a href=/n/7>Pazar yerinde kiralar arttı</a></p>", []),
@@ -71,18 +69,6 @@ def body(middle: str = "", end: str = "") -> list[str]:
 def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
     lines = [line for text in body(middle) for line in text.split("\n")]
     assert lines == [*PROSE[:4], *texts, *PROSE[4:6]]
-
-
-@pytest.mark.parametrize(
-    "label", ["<div class=st>{}</div>", "<p class=zw>{}</p>", "<div class=st><b>{}</b></div>"]
-)
-def test_headings_of_sections_without_markup(label: str) -> None:
-    heads, texts = ("A longer way", "Fear for the summer"), (PROSE[6], f"Later, {PROSE[6]}")
-    pairs = list(zip(heads, texts, strict=True))
-    middle = "".join(f"{label.format(head)}<p>{text}</p>" for head, text in pairs)
-    assert body(middle) == [*PROSE[:4], *pairs[0], *pairs[1], *PROSE[4:6]]
-    middle = "".join(f"<img src=/a><div>Photo: {head}</div><p>{text}</p>" for head, text in pairs)
-    assert body(middle) == [*PROSE[:4], *texts, *PROSE[4:6]]
 
 
 @pytest.mark.parametrize(
@@ -103,17 +89,12 @@ def test_headings_of_sections_without_markup(label: str) -> None:
         ("<div><p>© 2026 The Gazette. This material may not be published, broadcast, rewritten or copied.</p></div>", []),
         ("<div><p>Sign up <a href=/n>here</a> for the newsletter that we send to our readers every day of the week.</p></div>", []),
         ("<div><h3><a href=/o>Old crane sold</a></h3><p>The old crane of the harbour was sold to a film studio in the capital.</p></div>", []),
-        ("<p>Follow us on Instagram and Facebook, or join our WhatsApp channel.</p>", []),
-        ("<p>Đọc tin của Gazette trên <a href=https://www.facebook.com/gazette>Facebook</a></p>", []),
         ("<p>김도현 기자 dohyun@gazette.example</p>", []),
         (f"<table border=1><tr><td><b>Analysis</b><p>{PROSE[6]}</p></td></tr></table>", ["Analysis", PROSE[6]]),
-        ("<p>Подписывайтесь на наш <a href=https://t.me/gazette>Telegram-канал</a>, чтобы узнавать новости.</p>", []),
         ("<p>Her last message on <a href=https://x.com/lena/status/1>X</a>, an hour before the vote, had two words.</p>",
          ["Her last message on X, an hour before the vote, had two words."]),
         ("<section><h2>Preparation</h2><ol><li><p>Beat the eggs.</p></li><li><p>Fold in flour.</p></li></ol></section>",
          ["Preparation", "Beat the eggs.", "Fold in flour."]),
-        ("<div><h3>Steps</h3>" + "".join(f"<div class=s><p>Turn valve {n} to the left.</p></div>" for n in range(3)) + "</div>",
-         ["Steps", *(f"Turn valve {n} to the left." for n in range(3))]),
         ("<section><h3>By the same author</h3>" + "".join(
             f"<article><h4><a href=/n/{n}>Crane number {n} sold</a></h4><p>2 April 2026 — {PROSE[n][:90]}.</p></article>"
             for n in range(3)) + "</section>", []),
