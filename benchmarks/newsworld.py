@@ -1,10 +1,11 @@
 """Scheduled crawls of a simulated news world, one an hour: recall, delay, updates, requests, alarms.
 
-Twenty sites publish and change made-up stories by a clock that the crawls share. Five of them break
-or are down for hours. A naive poller reads each listing every hour and each story once; the ideal
+Sites publish and change made-up stories by a clock that the crawls share; some of them break or are
+down for hours. A naive poller reads each listing every hour and each story once; the ideal
 reads a listing in the hours that have news, and each version of a story once.
 
-    python -m benchmarks.newsworld [--hours 54] [--seed 1] [--calm] [--out PAGE]
+    python -m benchmarks.newsworld [--world mixed] [--hours 54] [--seed 1] [--calm]
+        [--out PAGE]
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from scrapy.utils.project import get_project_settings
 from scrapy.utils.reactor import install_reactor
 
 from benchmarks.dots import Dot, dot_chart
-from benchmarks.newsworld_sites import BREAK, HOUR, LISTINGS, START, WorldServer, make_sites
+from benchmarks.newsworld_sites import HOUR, LISTINGS, START, WORLDS, WorldServer, make_sites
 from benchmarks.result_page import Figure, Table, write_page
 from newscrawl import clock
 from newscrawl.reports.alarms import AlarmBook
@@ -35,17 +36,16 @@ from newscrawl.reports.drift import find_alarms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.newsworld_sites import Entry, Site
+    from benchmarks.newsworld_sites import Entry, Site, World
 
 _MINUTE = 180.0
 """Seconds after the full hour at which a crawl starts."""
 _WINDOW = 24 * HOUR
 """Age up to which updates are counted."""
-_PAGE = "docs/results/scheduled-crawls.md"
 _START = """\
 # Scheduled crawls
 
-    make newsworld ARGS='--out docs/results/scheduled-crawls.md'
+    {command}
 
 {sites} simulated sites, crawled once an hour for {hours} hours. Delay: hours from the publication to the crawl
 that emitted the story. Updates: changes up to a day after the publication that were emitted. A naive poller
@@ -116,6 +116,8 @@ class Score(NamedTuple):
     requests: int
     naive: int
     ideal: int
+    #: items of stories that had not changed since their last one
+    doubled: int
 
 
 def score(
@@ -126,20 +128,14 @@ def score(
     times: dict[tuple[str, str], list[float]] = {}
     for item in found:
         times.setdefault((item.host, item.path), []).append(item.time)
-    articles, published, delays, updates, updates_found, naive, ideal = (
-        0,
-        0,
-        list[float](),
-        0,
-        0,
-        0,
-        0,
-    )
+    articles = published = updates = updates_found = naive = ideal = doubled = 0
+    delays = list[float]()
     for site in sites:
         news = set[int]()
         for story in site.stories:
             emitted = times.get((site.host, story.path), [])
             articles += story.published < end
+            doubled += max(0, len(emitted) - 1 - len(story.changes))
             if START < story.published < end:
                 published += 1
                 news.add(int((story.published - START) / HOUR))
@@ -161,21 +157,29 @@ def score(
         requests,
         naive + articles,
         ideal + articles + updates,
+        doubled,
     )
 
 
 def parts(
-    sites: Sequence[Site], found: Sequence[Item], entries: Sequence[Entry], hours: int, state: Path
+    sites: Sequence[Site],
+    found: Sequence[Item],
+    entries: Sequence[Entry],
+    hours: int,
+    state: Path,
+    *,
+    name: str,
 ) -> Iterator[Table | Figure]:
     """Yield the tables and the chart of the page."""
     sound = [site for site in sites if site.fault is None]
     groups = {kind: [site for site in sound if site.kind == kind] for kind in LISTINGS}
+    groups = {kind: chosen for kind, chosen in groups.items() if chosen}
     groups |= {"all without faults": sound}
     groups |= {f"fault: {site.fault}": [site] for site in sites if site.fault}
     scores = {name: score(chosen, found, entries, hours) for name, chosen in groups.items()}
     head = (
-        "Sites", "Stories", "Recall", "Delay, median", "p90", "Updates found", "Requests an article",
-        "Naive poller", "Ideal",
+        "Sites", "Stories", "Recall", "Delay, median", "p90", "Updates found", "Doubled",
+        "Requests an article", "Naive poller", "Ideal",
     )  # fmt: skip
     yield Table("By kind of site", head, [_row(name, it) for name, it in scores.items()])
     dots = {
@@ -188,7 +192,7 @@ def parts(
         if it.articles and it.requests
     }
     chart = dot_chart("Requests an article", "requests an article", dots, log=True)
-    yield Figure("scheduled-crawls", "Requests an article by kind of site", chart)
+    yield Figure(name, "Requests an article by kind of site", chart)
     robots = sum(entry.target == "/robots.txt" for entry in entries) / len(entries)
     answers = Counter(entry.status for entry in entries)
     rows = [[str(status), f"{number:,}"] for status, number in sorted(answers.items())]
@@ -222,6 +226,7 @@ def _row(name: str, it: Score) -> list[str]:
         f"{median(delays):.2f}",
         f"{late:.2f}",
         f"{it.updates_found} of {it.updates}",
+        f"{it.doubled}",
         requests,
         naive,
         ideal,
@@ -232,26 +237,35 @@ def _hour(time: float) -> str:
     return f"{(time - START) / HOUR:.0f}"
 
 
-_NOTES = {
-    "Alarms": f"Pages of the sites with a paywall, scripts only and a challenge are broken from hour {BREAK} on; "
-    "the others are down in hours 14 to 20.",
-}
-
-
-async def run(hours: int, seed: int, out: Path, *, calm: bool) -> None:
+async def run(options: argparse.Namespace, out: Path) -> None:
     """Crawl the world and write the page."""
-    sites = [site for site in make_sites(hours, seed) if not (calm and site.fault)]
-    with TemporaryDirectory() as folder, WorldServer(sites) as world:
-        found = await crawl(world, sites, Path(folder), hours)
+    world, hours = WORLDS[options.world], options.hours
+    sites = make_sites(world, hours, options.seed)
+    sites = [site for site in sites if not (options.calm and site.fault)]
+    named = "" if options.world == "mixed" else f"--world {options.world} "
+    command = f"make newsworld ARGS='{named}--out {options.out}'"
+    with TemporaryDirectory() as folder, WorldServer(world, sites) as server:
+        found = await crawl(server, sites, Path(folder), hours)
         clock.set_clock()
-        start = _START.format(sites=len(sites), hours=hours)
-        shown = parts(sites, found, world.entries, hours, Path(folder, "state.sqlite"))
-        write_page(out, f"make newsworld ARGS='--out {_PAGE}'", start, shown, _NOTES)
+        start = _START.format(sites=len(sites), hours=hours, command=command)
+        shown = parts(
+            sites, found, server.entries, hours, Path(folder, "state.sqlite"), name=out.stem
+        )
+        write_page(out, command, start, shown, {"Alarms": _note(world)})
+
+
+def _note(world: World) -> str:
+    outage = world.outage
+    return (
+        f"Sites with a fault of their pages are broken from hour {world.broken} on; those that are "
+        f"unavailable or send Retry-After are down in hours {outage.start} to {outage.stop}."
+    )
 
 
 def main() -> None:
     """Run the crawls in one process, one after another."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--world", choices=WORLDS, default="mixed")
     parser.add_argument("--hours", type=int, default=54)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calm", action="store_true", help="only sites that never break")
@@ -264,7 +278,7 @@ def main() -> None:
         try:
             with TemporaryDirectory() as folder:
                 out = options.out or Path(folder, "page.md")
-                await run(options.hours, options.seed, out, calm=options.calm)
+                await run(options, out)
         finally:
             reactor.stop()  # type: ignore[attr-defined]
 
