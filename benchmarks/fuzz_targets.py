@@ -82,7 +82,7 @@ def _has_controls(text: str) -> bool:
 
 
 def _links(data: bytes) -> Any:
-    return [sheet_urls(data, URL), read_page(data, url=URL, domains=DOMAINS)]
+    return [sheet_urls(data, URL), read_page(data, url=URL, domains=DOMAINS).to_dict()]
 
 
 def _rules(data: bytes, file: str) -> Any:
@@ -97,7 +97,8 @@ def _rules(data: bytes, file: str) -> Any:
     if (seconds := time.process_time() - start) > MAX_STALL:
         raise AssertionError(f"{seconds:.2f} s on the event loop")
     token = product_token(data[:10_000].decode("latin-1"))
-    return [read, allowed, str(rules.crawl_delay(USER_AGENT)), token, read_robots(data, url=URL)]
+    sitemaps = read_robots(data, url=URL).to_dict()
+    return [read, allowed, str(rules.crawl_delay(USER_AGENT)), token, sitemaps]
 
 
 def _coding(data: bytes, codings: str) -> Any:
