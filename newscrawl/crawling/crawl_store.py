@@ -282,9 +282,10 @@ def state_path(crawler: Crawler) -> Path | None:
     return path
 
 
-def query_number(spider: Spider | None) -> int:
-    """Return the number of the query of *spider*, if it crawls sites for one; otherwise 0."""
-    return getattr(getattr(spider, "query", None), "id", 0)
+def query_of(spider: Spider | None) -> tuple[int, str]:
+    """Return number and JSON of the query of *spider*; ``(0, "{}")`` if it crawls no sites."""
+    query = getattr(spider, "query", None)
+    return getattr(query, "id", 0), getattr(query, "text", "{}")
 
 
 class _Shutdown:

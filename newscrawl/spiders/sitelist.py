@@ -23,9 +23,7 @@ from newscrawl.crawling.history.page_history import DELETED
 from newscrawl.crawling.history.queries import Queries, Query
 from newscrawl.crawling.logs import shorten_start_errors
 from newscrawl.crawling.network.failures import failure_reason
-from newscrawl.crawling.network.page_download import (
-    SHEETS,
-)
+from newscrawl.crawling.network.page_download import SHEETS
 from newscrawl.crawling.reporting.result import QUERY_STAT
 from newscrawl.crawling.site_stats import SiteStats
 from newscrawl.defaults import setting

@@ -1,8 +1,8 @@
-"""What the parsers of listings and pages find, and what the history adds."""
+"""Entries of listings and pages, as parsers find them and the history completes them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 class _Plain:
     """Results of workers, which return JSON values."""
 
-    __slots__ = ()
+    __slots__: ClassVar[tuple[str, ...]] = ()
     #: names of lists of entries
     _ENTRIES: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values by name, entries as dicts."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        values = {name: getattr(self, name) for name in self.__slots__}
         lists = {name: [entry.to_dict() for entry in values[name]] for name in self._ENTRIES}
         return values | lists
 

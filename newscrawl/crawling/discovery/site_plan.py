@@ -104,7 +104,7 @@ class SitePlan:
         self.sources = SiteSources(known)
         self.listings = ListingSearch(period, self.address, self.seen)
         self.series = SitemapSearch(period)
-        #: tracking parameters that were compared, True for those that tell pages apart
+        #: compared tracking parameters; True if pages differ in them
         self.parameters = dict(parameters)
         #: reason why the last source of the site list failed
         self.failure: str | None = None
@@ -143,7 +143,7 @@ class SitePlan:
 
     @property
     def kept(self) -> frozenset[str]:
-        """Tracking parameters that tell pages of the site apart."""
+        """Tracking parameters in which pages of the site differ."""
         return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
 
     @property

@@ -16,7 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawling.crawl_store import CrawlStoreError, query_number
+from newscrawl.crawling.crawl_store import CrawlStoreError, query_of
 from newscrawl.crawling.frontier.lease_middleware import START, LeaseErrback, LeaseMiddleware
 from newscrawl.crawling.frontier.leases import (
     DELETE_DELIVERED,
@@ -122,7 +122,7 @@ class LeaseScheduler(BaseScheduler):
 
     async def _open(self) -> None:
         runs = await self._store.read("SELECT started, query FROM run WHERE ended IS NULL")
-        query = query_number(self._spider)
+        query, _ = query_of(self._spider)
         if runs and runs[0][1] != query:
             message = "The unfinished crawl of %s was asked for something else: its state stays"
             logger.info(message, runs[0][0])

@@ -144,9 +144,7 @@ class PageHistory(schema.History):
         """
         result, query = ClassifiedEntries(), self._queries.of(site)
         pages = await self._read_pages(entry.key for entry in entries)
-        known = {
-            key: found for key, rows in pages.items() if (found := self._of_output(rows, site))
-        }
+        known = self._known(pages, site)
         others = (entry for entry in entries if entry.key not in known)
         known |= await self._find_by_path(others, site)
         result.is_first_new = bool(entries) and entries[0].key not in known
@@ -219,7 +217,9 @@ class PageHistory(schema.History):
 
         Of other queries these are the articles that they have given to the same output.
         """
-        pages = await self._read_pages(keys)
+        return self._known(await self._read_pages(keys), site)
+
+    def _known(self, pages: dict[str, list[PageRow]], site: str) -> dict[str, list[PageRow]]:
         return {key: found for key, rows in pages.items() if (found := self._of_output(rows, site))}
 
     async def _read_pages(self, keys: Iterable[str]) -> dict[str, list[PageRow]]:

@@ -11,7 +11,7 @@ from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawling.crawl_store import CrawlStore, query_number, state_tables
+from newscrawl.crawling.crawl_store import CrawlStore, query_of, state_tables
 from newscrawl.crawling.site_stats import dropped_pages, site_counts
 from newscrawl.crawling.urls import site_key_or
 from newscrawl.defaults import setting
@@ -66,8 +66,8 @@ CREATE TABLE IF NOT EXISTS alarm (
 """)
 """Times are seconds since 1970. *query*: what the crawl was asked for
 (:mod:`newscrawl.crawling.history.queries`), 0 of other spiders; *asked*: the same as JSON, without
-the defaults. Alarms are those of ``newscrawl
-report``; *sent*: the last time that it has reported one."""
+the defaults. Alarms are those of ``newscrawl report``; *sent*: the last time that it has reported
+one."""
 
 RECORD_SECONDS: Final = 9 * 86400.0
 """Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
@@ -171,9 +171,7 @@ class CrawlRecorder(Component):
         ended = clock.now().timestamp()
         started = ended - (clock.steady() - self._started).total_seconds()
         store = CrawlStore.for_crawler(self._crawler)
-        spider = self._crawler.spider
-        asked = getattr(getattr(spider, "query", None), "text", "{}")
-        store.write(_INSERT_CRAWL, [(started, ended, reason, query_number(spider), asked)])
+        store.write(_INSERT_CRAWL, [(started, ended, reason, *query_of(self._crawler.spider))])
         for site in sorted({*counts, *self._articles}):
             found = counts.get(site, Counter[str]())
             is_idle = all(name.startswith("not_due/") for name in found)

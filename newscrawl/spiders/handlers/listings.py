@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from scrapy.http import HtmlResponse
 
 from newscrawl import clock
-from newscrawl.crawling.article_filters import ArticleFilters
 from newscrawl.crawling.discovery.period import ANY_TIME
 from newscrawl.crawling.history.crawl_state import CrawlState, Pause
 from newscrawl.crawling.site_stats import SiteStats
@@ -42,13 +41,12 @@ class ListingHandler:
         self._failures = failures
         self._state = CrawlState.for_crawler(crawler)
         self._stats = SiteStats(crawler.stats)
-        filters = ArticleFilters.read(crawler.settings)
         age = setting(crawler.settings, "NEWSCRAWL_MAX_AGE")
         oldest = clock.now() - timedelta(days=age) if age else None
         #: the period that was asked for, as ISO 8601
-        self.window = {"since": _iso(filters.earliest), "until": _iso(filters.latest)}
+        self.window = {"since": _iso(reader.filters.earliest), "until": _iso(reader.filters.latest)}
         #: that of sitemaps, which list old articles, too
-        self._sitemap_window = {**self.window, "since": _iso(filters.earliest or oldest)}
+        self._sitemap_window = {**self.window, "since": _iso(reader.filters.earliest or oldest)}
         #: is called with the entries of each listing and its URL
         self.observer: Callable[[list[Entry], str], None] | None = None
 

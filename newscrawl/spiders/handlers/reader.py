@@ -60,7 +60,7 @@ class Reader:
         self._traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self._include = setting(settings, "NEWSCRAWL_INCLUDE")
         self._exclude = setting(settings, "NEWSCRAWL_EXCLUDE")
-        self._filters = ArticleFilters.read(settings)
+        self.filters = ArticleFilters.read(settings)
 
     def patterns_of(self, plan: SitePlan) -> UrlPatterns:
         """Return the patterns of URLs of the site of *plan*."""
@@ -143,7 +143,7 @@ class Reader:
             text = (await self._read_story(plan, undated[number].url))["date"]
             if (moment := instant(text)) is None:
                 return None
-            return Sample(moment.timestamp(), self._filters.reason_by_date(parse_iso(text)))
+            return Sample(moment.timestamp(), self.filters.reason_by_date(parse_iso(text)))
 
         score = plan.listings.order_scores[role]
         samples = 3 if score else MIN_ORDERED
