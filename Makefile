@@ -11,7 +11,7 @@ PARALLEL := --numprocesses logical --dist loadfile
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram constraints bench bench-spark results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
+.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram constraints bench results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
@@ -61,19 +61,14 @@ diagram: $(VENV)/installed
 constraints: $(VENV)/installed
 	$(BIN)/python -m tools.constraints
 
-# CPU time of extraction in parses by lxml, then instructions by stage: `make bench ARGS='--out docs/results/stages.md'`.
-bench: $(VENV)/installed
-	$(BIN)/python benchmarks/extraction.py
-	$(BIN)/python -m benchmarks.stages --corpora $(CORPORA) $(ARGS)
+# CPU time and calls of extract() by stage and corpus, next to other tools and another commit:
+# `make bench ARGS='--against COMMIT'`; five minutes on an idle machine.
+bench: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.stages --corpora $(CORPORA) $(ARGS)
 
-# 10,000 pages with Spark and on one machine: half an hour. Needs EXTRAS=,spark and Java.
-bench-spark: $(VENV)/installed
-	$(BIN)/python -m benchmarks.spark_extraction --corpora $(CORPORA) $(ARGS)
-
-# All tables and charts of the papers for today's corpora, and what style costs: half an hour of CPU time.
-results: $(VENV)/installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.papers --corpora $(CORPORA) --out docs/results
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.cardoso --corpora $(CORPORA) --out docs/results
+# The pages of docs/results with commit and day, those for the night by name: `make results ARGS='peers growth'`.
+results: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.results --corpora $(CORPORA) $(ARGS)
 
 # Every way for a site to go wrong, each in a crawl of its own: fifteen minutes.
 faults: $(VENV)/installed

@@ -45,19 +45,16 @@ class Cost(NamedTuple):
     wall: float
 
 
-def browser_costs(
-    pages: Sequence[Page], *, images: bool, script: str = _SCRIPT
-) -> list[Cost | None]:
+def browser_costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
     """Return the cost of each page in one tab of one browser, None if it failed.
 
     The corpora contain no images. With *images* each image request is answered with a generated
-    photograph of 800 by 450 pixels, otherwise images are not requested. *script* is the function in
-    JavaScript that reads the page.
+    photograph of 800 by 450 pixels, otherwise images are not requested.
     """
-    return asyncio.run(_costs(pages, images=images, script=script))
+    return asyncio.run(_costs(pages, images=images))
 
 
-async def _costs(pages: Sequence[Page], *, images: bool, script: str) -> list[Cost | None]:
+async def _costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
     from playwright.async_api import Error  # noqa: PLC0415  # may be missing
 
     found: list[Cost | None] = []
@@ -69,13 +66,13 @@ async def _costs(pages: Sequence[Page], *, images: bool, script: str) -> list[Co
         await tab.goto("about:blank")
         for page in pages:
             try:
-                found.append(await _cost(tab, page, picture, driver, script))
+                found.append(await _cost(tab, page, picture, driver))
             except Error:
                 found.append(None)
     return found
 
 
-async def _cost(tab: Tab, page: Page, picture: bytes, driver: psutil.Process, script: str) -> Cost:
+async def _cost(tab: Tab, page: Page, picture: bytes, driver: psutil.Process) -> Cost:
     async def answer(route: Route) -> None:
         request = route.request
         if request.is_navigation_request() and request.frame == tab.main_frame:
@@ -91,7 +88,7 @@ async def _cost(tab: Tab, page: Page, picture: bytes, driver: psutil.Process, sc
     await tab.route("**/*", answer)
     cpu, wall = _cpu_seconds(driver), time.perf_counter()
     await tab.goto(page.url, wait_until="load")
-    await tab.evaluate(script, NUMBER)
+    await tab.evaluate(_SCRIPT, NUMBER)
     return Cost(_cpu_seconds(driver) - cpu, time.perf_counter() - wall)
 
 

@@ -21,7 +21,7 @@ from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.lab.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.day_match import day_result
-from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.folds import FOLDS, extra_site
 from newscrawl.lab.corpora.map_pages import PageOutcome
 from newscrawl.lab.corpora.metadata_match import MetadataValues, field_matches
 from newscrawl.lab.corpora.metrics import bag_score, mean
@@ -127,9 +127,7 @@ def source_table(cases: Sequence[Case]) -> Table:
 
 def error_table(cases: Sequence[Case]) -> Table:
     """Return the calibration error by field and corpus: today's, and with rates of other sites."""
-    fold_of = dict(
-        zip(pages := [case.page for case in cases], folds(pages, "extra-site"), strict=True)
-    )
+    fold_of = dict(zip(pages := [case.page for case in cases], extra_site(pages), strict=True))
     by_fold = [rates(it for it in cases if fold_of[it.page] != fold) for fold in range(FOLDS)]
     none: list[dict[Key, float]] = [{}] * FOLDS
     groups: dict[tuple[str, str], list[Case]] = defaultdict(list)
@@ -165,7 +163,6 @@ def main() -> None:
     learn_from = [page for page in pages if page.corpus in MAY_TRAIN]
     outcomes = map_folds(
         pages,
-        "extra-site",
         measure,
         learn_from=learn_from,
         fit=fit_default,

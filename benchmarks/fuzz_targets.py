@@ -16,7 +16,7 @@ from newscrawl.archives.archive_reader import ArchiveError, Flaw, read_records
 from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.crawling.discovery.feed_parser import read_feed
 from newscrawl.crawling.discovery.page_links import read_page
-from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawling.discovery.sitemaps import read_sitemap
 from newscrawl.crawling.network.content_codings import CodingError, TooLargeError, decode
 from newscrawl.crawling.network.rule_files import (
     MAX_RULES,
@@ -25,9 +25,9 @@ from newscrawl.crawling.network.rule_files import (
     read_rules,
 )
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
-from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.methods import available_methods
+from newscrawl.items import EXTRA_FIELDS
 from newscrawl.settings.base import USER_AGENT
 from newscrawl.workers.child import limit_memory
 
@@ -58,7 +58,7 @@ def run(data: bytes, *, target: str) -> Any:
 
 
 def _page(data: bytes, method: str) -> Any:
-    options = ExtractOptions(formats=frozenset(BODY_FORMATS))
+    options = ExtractOptions(extra_fields=frozenset(EXTRA_FIELDS))
     article = extract(data, URL, fetched_at=FETCHED_AT, method=method, options=options)
     plain = article.to_dict()
     found = [text for text in _texts(plain) if not text.isprintable() and _has_controls(text)]
@@ -87,18 +87,17 @@ def _links(data: bytes) -> Any:
 
 def _rules(data: bytes, file: str) -> Any:
     """Read a file of rules, and apply the result as the event loop does."""
-    read = read_rules(data, file=file, token="newscrawl")
-    lines = read["rules"].split("\n")
-    if len(lines) > MAX_RULES + 2 or len(read["rules"].encode()) > MAX_RULES_SIZE + 2 * MAX_RULES:
+    read = read_rules(data, url=URL, file=file, token="newscrawl")
+    lines = read["text"].split("\n")
+    if len(lines) > MAX_RULES + 2 or len(read["text"].encode()) > MAX_RULES_SIZE + 2 * MAX_RULES:
         raise AssertionError(f"{len(lines)} lines, {len(read['rules'])} characters")
     start = time.process_time()
-    rules = Protego.parse(read["rules"])
+    rules = Protego.parse(read["text"])
     allowed = [rules.can_fetch(url, USER_AGENT) for url in (URL, LONG_URL)]
     if (seconds := time.process_time() - start) > MAX_STALL:
         raise AssertionError(f"{seconds:.2f} s on the event loop")
     token = product_token(data[:10_000].decode("latin-1"))
-    sitemaps = read_robots(data, url=URL).to_dict()
-    return [read, allowed, str(rules.crawl_delay(USER_AGENT)), token, sitemaps]
+    return [read, allowed, str(rules.crawl_delay(USER_AGENT)), token]
 
 
 def _coding(data: bytes, codings: str) -> Any:

@@ -59,7 +59,7 @@ class GrowthMeter:
         if self._items % self._step == 0:
             self._sample()
         elif self._items % 100 == 0:
-            self._watch_workers()  # they are replaced every NEWSCRAWL_WORKER_TASKS pages
+            self._watch_workers()  # they are replaced every 10,000 pages
 
     def _watch_workers(self) -> int:
         """Update the CPU time of the workers; return their memory."""

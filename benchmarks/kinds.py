@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.kind_tables import kind_tables
 from newscrawl.extraction.extract import extract
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.tables import Table, print_tables
 from newscrawl.lab.training.examples import read_examples
-from newscrawl.lab.training.kind_report import kind_tables
 from newscrawl.lab.training.kind_training import read_kind_pages, read_out_of_fold
 from newscrawl.samples import expected_pages
 from tests.pages.kind_pages import kind_pages
@@ -39,7 +39,7 @@ NAMES = ("news212", "fundus")
 NO_ARTICLE = "no article"
 KINDS = ("article", "live", "gallery", NO_ARTICLE, "paywalled")
 TRAINED = ("news212", "fundus", "fundus-history", "css-sites", "wcxb", "postlight", "wcxb-kinds")
-HELD_OUT = ("l3sgn1", "daniel", "dragnet")
+HELD_OUT = ("l3sgn1", "daniel", "dragnet", "mkwebs")
 FAMILIES = {"news212": "news212 + fundus", "fundus": "news212 + fundus"}
 
 

@@ -95,8 +95,8 @@ async def crawl(world: WorldServer, sites: Sequence[Site], folder: Path, hours: 
         crawler = runner.create_crawler("sitelist")
         crawler.signals.connect(keep, signals.item_scraped, weak=False)
         await runner.crawl(crawler)
-        crawls = read_crawls([str(state)])
-        with AlarmBook([str(state)]) as book:
+        crawls = read_crawls(str(state))
+        with AlarmBook(str(state)) as book:
             book.update(find_alarms(crawls, book.past), crawls[-1].ended)
         print(f"hour {hour}: {len(found)} items, {len(world.entries)} requests", flush=True)
     return found
@@ -200,7 +200,7 @@ def parts(
         "Requests by status", ("Status", "Requests"), [*rows, ["robots.txt", f"{robots:.1%}"]]
     )
     faults = {site.host: str(site.fault) for site in sites if site.fault}
-    with AlarmBook([str(state)]) as book:
+    with AlarmBook(str(state)) as book:
         alarms = [
             [
                 faults.get(past.site.partition(":")[0], past.site),

@@ -1,235 +1,270 @@
-"""Instructions of each stage of ``extract()``, as multiples of those of an ``lxml.html`` parse of the page.
+"""CPU time and Python calls of ``extract()`` by stage and by corpus, next to other tools.
 
-Callgrind counts them on 50 fixed pages of news212, fundus and wcxb, or on sample pages if the corpora are
-missing, after as many others: a crawl, too, sees each page for the first time. The counts of two runs differ
-by some .2 %, whatever else the machine does. A stage's instructions are its own, without those of the stages
-that it calls. The figures are printed next to those of ``docs/results/stages.json``, and
-``--out docs/results/stages.md`` replaces both. Needs valgrind and a C compiler; takes one to two minutes.
+The same pages of each corpus, by default fifty, are extracted, each once in a process that has seen
+eighty others, as in a crawl. CPU times are multiples of that of `lxml.html` parsing of the same
+bytes in the same process, and the smallest of several processes. The tools, and with ``--against``
+another commit of newscrawl, take turns at each corpus, so that they meet the same state of the
+machine. A stage is counted without the stages that it calls. Calls are those of Python functions,
+which a profiler counts in another process.
 
-    python -m benchmarks.stages [--corpora DIR] [--limit N] [--against FILE] [--out FILE]
+    python -m benchmarks.stages [--corpora DIR] [--tools NAME,...] [--against COMMIT] [--limit N]
+        [--rounds N] [--out FILE.md]
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import gc
 import json
-import re
-import shutil
+import os
 import subprocess
 import sys
-from collections import Counter
-from functools import wraps
-from importlib import import_module
+from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
-import lxml.html
-
-from benchmarks.dots import Dot, dot_chart
-from benchmarks.extraction import CORPUS, SAMPLES, read_pages
-from benchmarks.result_page import Figure, write_page
-from newscrawl.extraction.extract import extract
+from benchmarks.result_page import write_page
+from benchmarks.results import REPOSITORY, git
+from benchmarks.timed_tool import REST, STAGES
+from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.tables import Table, print_tables
-from newscrawl.workers.child import tune_garbage_collector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-#: stage -> functions, where they are called
-STAGES = {
-    "document": ["extraction.extract.parse_document"],
-    "hidden article": ["extraction.method.reveal_hidden_article"],
-    "comments": ["extraction.method.comment_rows"],
-    "metadata": ["extraction.extract.read_metadata"],
-    "region by NCE": ["extraction.default_method.find_region"],
-    "title": [
-        "extraction.default_method.find_candidates",
-        "extraction.default_method.find_headline",
-    ],
-    "candidates of blocks": ["extraction.default_method.body_candidates"],
-    "choice of blocks": ["extraction.default_method.choose_blocks"],
-    "embedded article": ["extraction.default_method.find_embedded_article"],
-    "dates": ["extraction.extract.page_dates"],
-    "body": ["extraction.extract._select_body"],
-    "paywall": ["extraction.extract.find_paywall"],
-    "kind": ["extraction.extract.kind_features", "extraction.extract._kind"],
-    "description": ["extraction.extract._set_description"],
-    "language": ["extraction.extract.detect_language"],
-    "authors": ["extraction.extract._set_authors"],
-    "further pages": ["extraction.extract.find_further_pages"],
-}
-PARSER, REST = "lxml.html", "rest"
-#: corpus -> every which page is counted
-STEPS = {"news212": 16, "fundus": 20, "wcxb": 60}
-LAST = Path(__file__).resolve().parents[1] / "docs" / "results" / "stages.json"
-URL = "https://www.site.example/2026/03/14/headline-of-the-story"
-_SOURCE = """#include <valgrind/callgrind.h>
-void start(void) { CALLGRIND_START_INSTRUMENTATION; }
-void stop(void) { CALLGRIND_STOP_INSTRUMENTATION; }
-void mark(const char *stage) { CALLGRIND_DUMP_STATS_AT(stage); }
-"""
-_COUNTED = re.compile(r"^desc: Trigger: Client Request: (.+)|^totals: (\d+)")
+    from newscrawl.lab.corpora.corpus import LabelledPage
+
+CORPORA = ("news212", "fundus", "wcxb", "l3sgn1", "daniel", "dragnet", "mkwebs", "postlight")
+TOOLS = ("newscrawl", "newscrawl in Python", "trafilatura", "resiliparse", "readability-lxml")
+OURS = TOOLS[0]
+ALL, SLOWEST = "all", "slowest tenth"
+_OTHERS = 10
+"""Pages of a corpus that a process sees before those that count."""
 
 
-class _Counter:
-    """Tells callgrind which stage the instructions until now belong to."""
+class Cost(NamedTuple):
+    """Cost of a page: CPU seconds, or Python calls."""
 
-    def __init__(self, library: Path) -> None:
-        self.callgrind = ctypes.CDLL(str(library))
-        self._stage = "none"
+    parse: float
+    own: dict[str, float]
 
-    def enter(self, stage: str) -> str:
-        """Count the instructions until now for the stage before, and return it; *stage* goes on."""
-        before, self._stage = self._stage, stage
-        self.callgrind.mark(before.encode())
-        return before
+    @property
+    def total(self) -> float:
+        """That of all stages."""
+        return sum(self.own.values())
 
-    def counted(self, stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return *function* as a part of *stage*."""
-
-        @wraps(function)
-        def run(*arguments: Any, **options: Any) -> Any:
-            before = self.enter(stage)
-            try:
-                return function(*arguments, **options)
-            finally:
-                self.enter(before)
-
-        return run
-
-    def watch(self) -> None:
-        """Count the functions of all stages."""
-        for stage, places in STAGES.items():
-            for place in places:
-                module, _, name = f"newscrawl.{place}".rpartition(".")
-                caller = import_module(module)
-                setattr(caller, name, self.counted(stage, getattr(caller, name)))
+    @property
+    def parses(self) -> float:
+        """The CPU time as a multiple of parsing."""
+        return self.total / self.parse
 
 
-def count(library: Path, corpora: Path, limit: int | None) -> None:
-    """Extract other pages to fill the caches, then the pages; print what :func:`measure` reads."""
-    pages, others = (chosen[:limit] for chosen in fixed_pages(corpora))
-    counter = _Counter(library)
-    for html in others:
-        extract(html, URL)
-    tune_garbage_collector()
-    gc.disable()
-    counter.watch()
-    counter.callgrind.start()
-    for html in pages:
-        counter.counted(PARSER, lxml.html.document_fromstring)(html)
-        counter.counted(REST, extract)(html, URL)
-    counter.callgrind.stop()
-    sys.stdout.write(str(len(pages)))
+class Measured(NamedTuple):
+    """Costs of a tool on the pages, in order; None where it failed."""
+
+    times: list[Cost | None]
+    #: none if they are not counted
+    calls: list[Cost | None]
 
 
-def fixed_pages(corpora: Path) -> tuple[list[bytes], list[bytes]]:
-    """Return pages of the corpora of :data:`STEPS`, or samples if one is missing; then others."""
-    if not all((corpora / name).is_dir() for name in STEPS):
-        samples = [path.read_bytes() for path in sorted(SAMPLES.rglob("*.html"))]
-        return samples[::2], samples[1::2]
-    pages: tuple[list[bytes], list[bytes]] = [], []
-    for name, step in STEPS.items():
-        found = read_pages(corpora / name)
-        pages[0].extend(found[3::step])
-        pages[1].extend(found[9::step])
-    return pages
+class Child:
+    """A process of :mod:`benchmarks.timed_tool`."""
 
-
-def measure(corpora: Path, limit: int | None) -> dict[str, float]:
-    """Return millions of instructions a page: stage -> its own."""
-    with TemporaryDirectory() as name:
-        source, library, profile = (Path(name) / file for file in ("calls.c", "calls.so", "out"))
-        source.write_text(_SOURCE)
-        _run(
-            "cc",
-            "-shared",
-            "-fPIC",
-            "-g",
-            "-O1",
-            "-fno-optimize-sibling-calls",
-            "-o",
-            library,
-            source,
-        )
-        options = (
-            "--tool=callgrind", "--instr-atstart=no", "--dump-line=no", "--combine-dumps=yes",
-            f"--callgrind-out-file={profile}",
+    def __init__(self, tool: str, root: Path, unit: str) -> None:
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        if tool.endswith(" in Python"):
+            environment["NEWSCRAWL_NO_EXTENSIONS"] = "1"
+        script = REPOSITORY / "benchmarks" / "timed_tool.py"
+        tool = tool.removesuffix(" in Python") if tool in TOOLS else OURS
+        command = [sys.executable, str(script), tool, unit]
+        self.process = subprocess.Popen(
+            command, cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )  # fmt: skip
-        arguments = ["--count", library, "--corpora", corpora]
-        if limit is not None:
-            arguments += ["--limit", limit]
-        command = ("valgrind", *options, sys.executable, "-m", "benchmarks.stages", *arguments)
-        pages = int(_run(*command))
-        own: Counter[str] = Counter()
-        stage = ""
-        with profile.open() as lines:
-            for match in filter(None, map(_COUNTED.match, lines)):
-                stage = match[1] or stage
-                own[stage] += int(match[2] or 0)
-    return {stage: round(own[stage] / 1e6 / pages, 3) for stage in (PARSER, *STAGES, REST)}
+
+    def send(self, line: str) -> None:
+        """Send a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+
+    def measure(self, page: LabelledPage) -> Cost | None:
+        """Return the cost of *page*, None if the tool failed."""
+        assert self.process.stdout is not None
+        self.send(json.dumps([str(page.path.resolve()), page.url]))
+        answer = json.loads(self.process.stdout.readline())
+        return Cost(**answer) if answer else None
 
 
-def _run(*command: object) -> str:
-    return subprocess.run(
-        [str(part) for part in command], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
+def choose_pages(folder: Path, limit: int) -> tuple[list[LabelledPage], list[LabelledPage]]:
+    """Return *limit* pages of each corpus in *folder*, evenly spread, and some others."""
+    chosen: list[LabelledPage] = []
+    others: list[LabelledPage] = []
+    for name in CORPORA:
+        if (folder / name).is_dir():
+            pages = load_corpus(folder / name).pages
+            numbers = {number * len(pages) // limit for number in range(limit)}
+            rest = [page for number, page in enumerate(pages) if number not in numbers]
+            chosen += [pages[number] for number in sorted(numbers)]
+            others += rest[:: max(1, len(rest) // _OTHERS)][:_OTHERS]
+    return chosen, others
 
 
-def table_of(own: Mapping[str, float], before: Mapping[str, float]) -> Table:
-    """Return the table of millions of instructions a page; *before* has those of another run."""
-    cells = [
-        [stage, *(f"{value:.2f}" for value in (now, now / own[PARSER], before.get(stage, 0)))]
-        for stage, now in own.items()
-    ]
-    return Table("By stage", ("stage", "million instructions", "parses", "before"), cells)
-
-
-def chart_of(own: Mapping[str, float], before: Mapping[str, float]) -> Figure:
-    """Return the chart of the same figures."""
-    rows = {
-        stage: {"before": Dot(before[stage]), "now": Dot(now)}
-        for stage, now in own.items()
-        if stage in STAGES and stage in before
+def measure(
+    roots: dict[str, Path],
+    pages: Sequence[LabelledPage],
+    others: Sequence[LabelledPage],
+    rounds: int,
+) -> dict[str, Measured]:
+    """Return the costs by the name in *roots*: a tool or a commit, and its folder."""
+    ours = {name: root for name, root in roots.items() if name not in TOOLS[1:]}
+    times = [_one_round(roots, pages, others, "seconds") for _ in range(rounds)]
+    calls = _one_round(ours, pages, others, "calls")
+    return {
+        name: Measured(list(map(_least, *(one[name] for one in times))), calls.get(name, []))
+        for name in roots
     }
-    title = "Instructions of the stages of extract()"
-    return Figure("stages", title, dot_chart(title, "million instructions a page", rows))
+
+
+def _one_round(
+    roots: dict[str, Path],
+    pages: Sequence[LabelledPage],
+    others: Sequence[LabelledPage],
+    unit: str,
+) -> dict[str, list[Cost | None]]:
+    costs: dict[str, list[Cost | None]] = {name: [] for name in roots}
+    with ExitStack() as stack:
+        children = {name: Child(name, root, unit) for name, root in roots.items()}
+        for child in children.values():
+            stack.enter_context(child.process)
+            for page in others:
+                child.measure(page)
+            child.send("")
+        for _, members in groupby(pages, key=lambda page: page.corpus):
+            corpus = list(members)
+            for name, child in children.items():
+                costs[name] += map(child.measure, corpus)
+    return costs
+
+
+def _least(*costs: Cost | None) -> Cost | None:
+    """Return the least cost of a page in several rounds."""
+    made = [cost for cost in costs if cost]
+    if not made:
+        return None
+    best = min(made, key=lambda cost: cost.total)
+    return Cost(min(cost.parse for cost in made), best.own)
+
+
+def check_out(commit: str) -> Path:
+    """Return the folder with *commit* and its compiled modules; they are kept in ``.bench``."""
+    folder = REPOSITORY / ".bench" / git("rev-parse", "--short", commit)
+    if not folder.exists():
+        git("worktree", "add", "--quiet", "--detach", str(folder), commit)
+    build = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+    subprocess.run(build, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def _groups(pages: Sequence[LabelledPage]) -> dict[str, list[int]]:
+    """Return the numbers of the pages by corpus, and of all."""
+    numbers = groupby(range(len(pages)), key=lambda number: pages[number].corpus)
+    return {**{name: list(members) for name, members in numbers}, ALL: [*range(len(pages))]}
+
+
+def _slowest(measured: Measured) -> list[int]:
+    """Return the numbers of the tenth of pages that take the most parses, the slowest first."""
+    times = {number: cost.parses for number, cost in enumerate(measured.times) if cost}
+    return sorted(times, key=times.__getitem__, reverse=True)[: max(1, len(times) // 10)]
+
+
+def tables(results: dict[str, Measured], pages: Sequence[LabelledPage]) -> Iterator[Table]:
+    """Yield the tables: by family, and by stage for each newscrawl."""
+    groups = _groups(pages)
+    ours = {name: measured for name, measured in results.items() if measured.calls}
+    rows = [
+        [
+            group,
+            str(len(numbers)),
+            *(_parses(_costs(measured.times, numbers)) for measured in results.values()),
+            *(_calls(_costs(measured.calls, numbers)) for measured in ours.values()),
+        ]
+        for group, numbers in groups.items()
+    ]
+    columns = ("corpus", "pages", *results, *(f"calls, {name}" for name in ours))
+    yield Table("By family: parses in the median / of the sums", columns, rows)
+    for name, measured in ours.items():
+        yield _by_stage(name, measured, groups)
+
+
+def _costs(costs: Sequence[Cost | None], numbers: Sequence[int]) -> list[Cost]:
+    return [cost for number in numbers if (cost := costs[number])]
+
+
+def _parses(costs: Sequence[Cost]) -> str:
+    if not costs:
+        return ""
+    total = sum(cost.total for cost in costs) / sum(cost.parse for cost in costs)
+    return f"{median(cost.parses for cost in costs):.2f} / {total:.2f}"
+
+
+def _calls(costs: Sequence[Cost]) -> str:
+    return f"{sum(cost.total for cost in costs) / max(1, len(costs)):,.0f}"
+
+
+def _by_stage(name: str, measured: Measured, groups: dict[str, list[int]]) -> Table:
+    groups = {**groups, SLOWEST: _slowest(measured)}
+    calls = list(filter(None, measured.calls))
+    rows = []
+    for stage in (*STAGES, REST):
+        shares = []
+        for numbers in groups.values():
+            costs = _costs(measured.times, numbers)
+            parse = sum(cost.parse for cost in costs) or float("nan")
+            shares.append(f"{sum(cost.own.get(stage, 0) for cost in costs) / parse:.2f}")
+        mean = sum(cost.own.get(stage, 0) for cost in calls) / max(1, len(calls))
+        rows.append([stage, *shares, f"{mean:,.0f}"])
+    return Table(f"By stage, {name}: parses of the sums", ("stage", *groups, "calls"), rows)
+
+
+def slowest_pages(measured: Measured, pages: Sequence[LabelledPage]) -> Table:
+    """Return the slowest tenth of pages with their costliest stages."""
+    rows = []
+    for number in _slowest(measured):
+        cost = measured.times[number]
+        assert cost is not None
+        costliest = sorted(cost.own, key=cost.own.__getitem__, reverse=True)[:4]
+        shares = ", ".join(f"{stage} {cost.own[stage] / cost.parse:.2f}" for stage in costliest)
+        page = f"{pages[number].corpus}/{pages[number].id}"
+        rows.append([page, f"{1000 * cost.parse:.1f}", f"{cost.parses:.1f}", shares])
+    return Table("Slowest tenth", ("page", "ms of parsing", "parses", "stages"), rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table, and write the page."""
+    """Print the tables, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--corpora", type=Path, default=CORPUS.parent, metavar="DIR")
-    parser.add_argument("--limit", type=int, help="count only the first LIMIT pages")
-    parser.add_argument("--against", type=Path, default=LAST, metavar="FILE", help="other figures")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write a page, a chart, figures")
-    parser.add_argument("--count", type=Path, help=argparse.SUPPRESS)
+    default = REPOSITORY.parent / "shared" / "corpora"
+    parser.add_argument("--corpora", type=Path, default=default, metavar="DIR")
+    parser.add_argument("--tools", default=",".join(TOOLS), help="default: %(default)s")
+    parser.add_argument("--against", metavar="COMMIT", help="measure another commit in turn")
+    parser.add_argument("--limit", type=int, default=50, help="pages of a corpus")
+    parser.add_argument("--rounds", type=int, default=3, help="processes of a tool")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write a page")
     options = parser.parse_args(arguments)
-    if options.count:
-        count(options.count, options.corpora, options.limit)
-        return
-    for command in ("valgrind", "cc"):
-        if shutil.which(command) is None:
-            sys.exit(f"{command} is not installed: instructions are counted by valgrind")
-    own = measure(options.corpora, options.limit)
-    own["extract()"] = round(sum(own.values()) - own[PARSER], 3)
-    before = json.loads(options.against.read_text()) if options.against.exists() else own
-    table = table_of(own, before)
+    roots = dict.fromkeys(options.tools.split(","), REPOSITORY)
+    if options.against:
+        roots[options.against] = check_out(options.against)
+    pages, others = choose_pages(options.corpora, options.limit)
+    if not pages:
+        sys.exit(f"{options.corpora} holds none of {', '.join(CORPORA)}")
+    results = measure(roots, pages, others, options.rounds)
+    ready = list(tables(results, pages))
     if options.out is None:
-        print_tables([table], sys.stdout)
+        print_tables([*ready, slowest_pages(results[OURS], pages)], sys.stdout)
         return
     start = (__doc__ or "").partition("    python")[0].replace("``", "`")
-    write_page(
-        options.out,
-        "make bench ARGS='--out docs/results/stages.md'",
-        f"# Stages\n\n{start}",
-        [table, chart_of(own, before)],
-        {},
-    )
-    options.out.with_suffix(".json").write_text(json.dumps(own, indent=1) + "\n")
+    heading = f"# Speed\n\n{start}"
+    write_page(options.out, "make results ARGS=stages", heading, ready, {})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Compare NCE with V-Wrapper, as in Table 1 of the NCE paper, and write docs/results/v-wrapper.md.
 
-python -m benchmarks.v_wrapper CORPUS... --geometry DIR [--page FILE] [--costs N] [--workers N]
+python -m benchmarks.v_wrapper CORPUS... --geometry DIR [--page FILE] [--workers N]
 
 Scored are the pages whose style sheets are all stored: those of css-sites and those that link none.
 V-Wrapper is trained in extra-site folds on the others of these pages. Pages without geometry in DIR
@@ -13,21 +13,18 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.browser_cost import browser_costs
+from benchmarks.result_page import write_page
 from newscrawl.css import sheet_urls
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.methods import get_method
 from newscrawl.lab.corpora.alignment import covered_nodes
-from newscrawl.lab.corpora.chromium import numbered_html
 from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
-from newscrawl.lab.corpora.corpus_sheets import corpus_sheets
 from newscrawl.lab.corpora.map_pages import map_pages
 from newscrawl.lab.corpora.metrics import (
     ZERO,
@@ -39,8 +36,8 @@ from newscrawl.lab.corpora.metrics import (
     site_mean,
     site_mean_score,
 )
-from newscrawl.lab.corpora.rendering import GEOMETRY_SCRIPT, read_geometry, render_pages
-from newscrawl.lab.corpora.tables import Table, markdown, print_tables, share
+from newscrawl.lab.corpora.rendering import read_geometry, render_pages
+from newscrawl.lab.corpora.tables import Table, print_tables, share
 from newscrawl.lab.evaluation.bootstrap import compare
 from newscrawl.lab.evaluation.families import MAY_TRAIN
 from newscrawl.lab.evaluation.out_of_fold import map_folds
@@ -48,7 +45,6 @@ from newscrawl.lab.evaluation.page_scores import relevant_output
 from newscrawl.lab.evaluation.visual_training import fit_visual_models, read_visual_examples
 from newscrawl.lab.paper_methods import V_WRAPPER, v_wrapper
 from newscrawl.text import words
-from tests.oracle.pages import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,9 +72,8 @@ V-Wrapper report an F1 of about 95 % for the leaves of known sites.
 and learner are not those of 2009 either, so not all of it comes from better rendering, which Laber and
 others expected to help. What they saw still holds: V-Wrapper is better where NCE fails. On the 19 rows
 by site below an F1 of 80 %, it has 80 % instead of 60 %; on the 86 from 95 % on, it has 96 % instead of
-98 %. They had 3 sites of the first kind among 22. Rendering costs more than "an order of magnitude": a
-page takes about a hundred times the CPU time of NCE, nearly all of it in Chromium, without loading images or
-running scripts. The method finds no dates and has no access to metadata, from which `nce` takes most
+98 %. They had 3 sites of the first kind among 22. Rendering costs more than "an order of magnitude"
+({doc}`styles`, Table 3). The method finds no dates and has no access to metadata, from which `nce` takes most
 titles.
 
 F1 of the leaf nodes by kind of feature, on all pages: .826 with position, size and style of the leaf
@@ -98,7 +93,6 @@ class MethodScore(NamedTuple):
     leaves: tuple[int, int, int]
     #: F1 of the body by bag of words
     body: float
-    cpu: float
 
 
 class Measured(NamedTuple):
@@ -115,8 +109,8 @@ class Measured(NamedTuple):
     def from_plain(cls, plain: Mapping[str, Any]) -> Measured:
         """Convert the result of :func:`measure_page`."""
         scores = {
-            name: MethodScore(Score(*bag), tuple(leaves), body, cpu)
-            for name, (bag, leaves, body, cpu) in plain["scores"].items()
+            name: MethodScore(Score(*bag), tuple(leaves), body)
+            for name, (bag, leaves, body) in plain["scores"].items()
         }
         return cls(plain["relevant"], scores, plain["matched"], plain["unmatched"])
 
@@ -134,16 +128,12 @@ def measure_page(
     gold = _leaves(nodes, labelled.title, labelled.body)
     scores = {}
     for method, chosen in (("nce", get_method("nce")), (V_WRAPPER, v_wrapper(rendered))):
-        extract(html, labelled.url, method=chosen, options=options)  # warm caches
-        start = time.process_time()
         article = extract(html, labelled.url, method=chosen, options=options)
-        cpu = time.process_time() - start
         found = _leaves(nodes, article.title, article.body)
         scores[method] = (
             bag_score(words(relevant_output(article)), gold_words),
             (len(found & gold), len(found), len(gold)),
             bag_score(words(article.body), words(labelled.body or "")).f1,
-            cpu,
         )
     whole = bag_score([word for node in nodes for word in node], gold_words)
     return {
@@ -159,20 +149,18 @@ def _leaves(nodes: Sequence[Sequence[str]], title: str | None, body: str | None)
 
 
 def _failed(_: LabelledPage) -> Measured:
-    return Measured(0.0, {name: MethodScore(ZERO, (0, 0, 0), 0.0, 0.0) for name in METHODS}, 0, 0)
+    return Measured(0.0, {name: MethodScore(ZERO, (0, 0, 0), 0.0) for name in METHODS}, 0, 0)
 
 
 Row = tuple[LabelledPage, Measured]
 
 
-def tables(groups: Mapping[str, Sequence[Row]], costs: Mapping[str, float]) -> Iterator[Table]:
-    """Yield all tables; *costs* are CPU seconds of Chromium per page, by group."""
+def tables(groups: Mapping[str, Sequence[Row]]) -> Iterator[Table]:
+    """Yield all tables."""
     everything = {**groups, "all": [row for rows in groups.values() for row in rows]}
     yield _table_1(everything)
     yield _leaf_table(everything)
     yield _difference_table(everything)
-    if costs:
-        yield _cost_table(everything, costs)
     yield _rendering_table(everything)
     yield _site_table(groups)
 
@@ -236,17 +224,6 @@ def _difference_table(groups: Mapping[str, Sequence[Row]]) -> Table:
     return Table("V-Wrapper - NCE, paired bootstrap over sites", columns, rows)
 
 
-def _cost_table(groups: Mapping[str, Sequence[Row]], costs: Mapping[str, float]) -> Table:
-    rows = [["paper", "", "", "", "at least 10, rendering alone"]]
-    for name, chromium in costs.items():
-        group = groups[name]
-        nce, visual = (mean([v.scores[method].cpu for _, v in group]) for method in METHODS)
-        cells = [f"{1000 * value:.1f} ms" for value in (nce, chromium, visual)]
-        rows.append([name, *cells, f"{(chromium + visual) / nce:.0f}"])
-    columns = ("", "NCE", "Chromium: load and read", "V-W: features and trees", "V-W / NCE")
-    return Table("CPU time per page", columns, rows)
-
-
 def _rendering_table(groups: Mapping[str, Sequence[Row]]) -> Table:
     rows = []
     for name, group in groups.items():
@@ -292,22 +269,6 @@ def _chosen(folders: Sequence[Path]) -> dict[str, list[LabelledPage]]:
     return {name: pages for name, pages in groups.items() if pages}
 
 
-def _chromium_costs(pages: Sequence[LabelledPage], count: int) -> float:
-    """Return the mean CPU seconds of Chromium for *count* pages, evenly spread over *pages*."""
-    chosen = [pages[len(pages) * index // count] for index in range(min(count, len(pages)))]
-    shown = []
-    for page in chosen:
-        html, sheets = page.html(), corpus_sheets(page.path.parent.parent)
-        contents = {url: sheets.content(url) or b"" for url in sheet_urls(html, page.url or "")
-                    if url in sheets}  # fmt: skip
-        numbered = b"\xef\xbb\xbf" + numbered_html(parse_document(html), html)
-        shown.append(
-            Page(page.corpus, page.id, page.url or "http://page.invalid/", numbered, contents)
-        )
-    found = browser_costs(shown, images=False, script=GEOMETRY_SCRIPT)
-    return mean([cost.cpu for cost in found if cost is not None])
-
-
 def main() -> None:
     """Measure, print the tables and write the page."""
     options = _parse_options()
@@ -330,7 +291,6 @@ def main() -> None:
     read = partial(read_visual_examples, geometry=options.geometry)
     outcomes = map_folds(
         pages,
-        "extra-site",
         measure,
         learn_from=[page for page in pages if page.corpus in MAY_TRAIN],
         fit=fit_visual_models,
@@ -339,27 +299,17 @@ def main() -> None:
     )
     value_of = {outcome.page: outcome.value for outcome in outcomes}
     groups = {name: [(page, value_of[page]) for page in group] for name, group in chosen.items()}
-    costs = (
-        {name: _chromium_costs(group, options.costs) for name, group in chosen.items()}
-        if options.costs
-        else {}
-    )
-    found = list(tables(groups, costs))
+    found = list(tables(groups))
     failed = [[o.page.corpus, o.page.id, o.error] for o in outcomes if o.error is not None]
-    print_tables([*found, Table("Failed pages", ("corpus", "page", "error"), failed)], sys.stdout)
+    print_tables([Table("Failed pages", ("corpus", "page", "error"), failed)], sys.stdout)
     bodies = [value.scores["v-wrapper"].body for value in value_of.values()]
     print(f"mean F1 of the body of v-wrapper (V_WRAPPER_CONFIDENCE): {mean(bodies):.3f}")
     if options.page:
         corpora = " ".join(map(str, options.corpora))
         command = f"python -m benchmarks.v_wrapper {corpora} --geometry DIR --page {options.page}"
-        head = [
-            f"<!-- Written by `{command}`: do not edit. -->",
-            "",
-            INTRODUCTION,
-            f"    {command}",
-            "",
-        ]
-        options.page.write_text("\n".join([*head, *map(markdown, found)]), encoding="utf-8")
+        write_page(options.page, command, f"{INTRODUCTION}\n    {command}", found, {})
+    else:
+        print_tables(found, sys.stdout)
 
 
 def _parse_options() -> argparse.Namespace:
@@ -368,8 +318,6 @@ def _parse_options() -> argparse.Namespace:
     add("corpora", nargs="+", type=Path, metavar="CORPUS", help="folder of labelled pages")
     add("--geometry", type=Path, required=True, metavar="DIR", help="folder of the geometry")
     add("--page", type=Path, metavar="FILE", help="write the tables as Markdown")
-    add("--costs", type=int, default=40, metavar="N",
-        help="pages of each group whose cost in Chromium is measured; 0: none (default: %(default)s)")  # fmt: skip
     add("--workers", type=int, default=os.cpu_count() or 1, metavar="N",
         help="worker processes; 0: measure in this process (default: %(default)s)")  # fmt: skip
     return parser.parse_args()

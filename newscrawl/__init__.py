@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from newscrawl.document.document import DocumentError
     from newscrawl.extraction.extract import ExtractOptions, extract, from_response
     from newscrawl.items import Article, Evidence, ListedArticle
+    from newscrawl.site_rules import SiteRules
 
 __all__ = [
     "Addon",
@@ -26,6 +27,7 @@ __all__ = [
     "Evidence",
     "ExtractOptions",
     "ListedArticle",
+    "SiteRules",
     "acrawl",
     "crawl",
     "extract",
@@ -42,6 +44,7 @@ _MODULES = {
     "Evidence": "newscrawl.items",
     "ExtractOptions": "newscrawl.extraction.extract",
     "ListedArticle": "newscrawl.items",
+    "SiteRules": "newscrawl.site_rules",
     "acrawl": "newscrawl.cli.python_crawl",
     "crawl": "newscrawl.cli.python_crawl",
     "extract": "newscrawl.extraction.extract",

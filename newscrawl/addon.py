@@ -11,13 +11,13 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.extensions.feedexport import FeedExporter as ScrapyFeedExporter
-from scrapy.extensions.memusage import MemoryUsage
+from scrapy.extensions.memusage import MemoryUsage as ScrapyMemoryUsage
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from newscrawl.crawling.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawling.logs import LogText, shorten_start_errors
-from newscrawl.crawling.memory_usage import OwnMemoryUsage
+from newscrawl.crawling.memory_usage import MemoryUsage
 from newscrawl.crawling.output.feed_exporter import FeedExporter
 from newscrawl.crawling.output.segment_writer import SegmentWriter
 from newscrawl.crawling.reporting.crawl_recorder import CrawlRecorder
@@ -30,10 +30,10 @@ from newscrawl.middlewares import (
     MetaRefreshMiddleware,
     OptOutMiddleware,
     PolitenessMiddleware,
-    ProxyListMiddleware,
     RobotsMiddleware,
     SafetyMiddleware,
     SiteCookiesMiddleware,
+    SiteOptionsMiddleware,
     StylesheetMiddleware,
     WarcMiddleware,
 )
@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 PIPELINE_PRIORITY = 300
 NEARDUP_PRIORITY = 350
 _MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
-#: Priorities; proxies and WARC archives are disabled unless their settings are set.
+#: Priorities; WARC archives are disabled unless their setting is set.
 MIDDLEWARES: dict[type, int] = {
     # Before all other downloader middlewares, so that every request is checked.
     SafetyMiddleware: 20,
@@ -67,11 +67,10 @@ MIDDLEWARES: dict[type, int] = {
     PolitenessMiddleware: 560,
     # Receives responses decompressed (590), before any middleware reads their text.
     CharsetMiddleware: 585,
-    # Before HttpProxyMiddleware (750), which moves credentials to a header; sees failures before
-    # RetryMiddleware (550).
-    ProxyListMiddleware: 745,
-    # Next to the downloader: responses are archived as received.
+    # Next to the downloads: responses are archived as received.
     WarcMiddleware: 990,
+    # After all that store requests, and after SiteCookiesMiddleware (700), which replaces cookies.
+    SiteOptionsMiddleware: 995,
 }
 #: Replacements of Scrapy's downloader middlewares, at their priorities.
 REPLACEMENTS = {
@@ -136,7 +135,7 @@ class Addon:
         except ValueError as error:
             raise InvalidSettingError(f"newscrawl: {error}") from error
         modules = settings.getlist("SPIDER_MODULES")
-        if setting(settings, "NEWSCRAWL_SPIDERS_ENABLED") and SPIDERS not in modules:
+        if SPIDERS not in modules:
             priority = settings.getpriority("SPIDER_MODULES") or 0
             settings.set("SPIDER_MODULES", [*modules, SPIDERS], priority)
 
@@ -152,8 +151,8 @@ class Addon:
         self._enable_frontier(settings)
         for original, replacement in REPLACEMENTS.items():
             _replace(settings, _MIDDLEWARES, original, replacement)
-        _replace(settings, "EXTENSIONS", MemoryUsage, OwnMemoryUsage)
         _replace(settings, "EXTENSIONS", ScrapyFeedExporter, FeedExporter)
+        _replace(settings, "EXTENSIONS", ScrapyMemoryUsage, MemoryUsage)
         _add(settings, "EXTENSIONS", LogText, 0)  # before any other extension logs a URL
         if setting(settings, "NEWSCRAWL_PROGRESS_ENABLED"):
             _add(settings, "EXTENSIONS", Progress, 500)

@@ -21,19 +21,13 @@ _PREFIX = "NEWSCRAWL_"
 DEFAULTS: dict[str, Any] = {
     # --- Extraction: NewsExtractPipeline ---
     # Formats of the body besides text: "markdown" and "html".
-    "NEWSCRAWL_BODY_FORMATS": [],
+    "NEWSCRAWL_EXTRA_FIELDS": [],
     # Parts of the body besides paragraphs and headings. Also available: captions.
     "NEWSCRAWL_BODY_PARTS": ["code", "definitions", "embeds", "lists", "quotes", "tables"],
-    # Item field with the charset of the Content-Type header, if known.
-    "NEWSCRAWL_ENCODING_FIELD": "encoding",
     # Article field -> function, or its import path, that converts its value for the item.
     "NEWSCRAWL_FIELD_CONVERTERS": {},
-    # Item field with the time at which the page was fetched.
-    "NEWSCRAWL_FETCHED_AT_FIELD": "fetched_at",
-    # Article field -> item field, for NEWSCRAWL_OUTPUT = "fill"; None skips a field.
+    # Field of articles, "html" or "encoding" of pages -> item field; None does not fill a field.
     "NEWSCRAWL_FIELDS": {},
-    # Item field with the page, as bytes (recommended) or str.
-    "NEWSCRAWL_HTML_FIELD": "html",
     # Read the further pages of stories on several pages, up to 20.
     "NEWSCRAWL_JOIN_PAGES": True,
     # Kinds of pages to keep; "live:0.8" also requires a minimum confidence.
@@ -42,7 +36,9 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_KEYWORDS": [],
     # Language tags to keep; "de" also keeps "de-AT". Pages that declare no language are kept.
     "NEWSCRAWL_LANGUAGES": [],
-    # "newscrawl" scores best; "nce", "coreex", "econ" and "cardoso" are published methods.
+    # Emit articles without their bodies; none is dropped as too short.
+    "NEWSCRAWL_METADATA_ONLY": False,
+    # "newscrawl" scores best; "nce", "coreex", "econ" and "papers" are published methods.
     "NEWSCRAWL_METHOD": "newscrawl",
     # Characters of a body: shorter pages are mostly cookie walls, teasers and error pages.
     "NEWSCRAWL_MIN_BODY": 100,
@@ -58,21 +54,19 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_REMOVE_HTML": True,
     # Earliest publication: a day, a time, or an age ("24h", "7d"). Undated articles are dropped.
     "NEWSCRAWL_SINCE": "",
+    # Folder of files in the FiveFilters format that correct sites; "": none.
+    "NEWSCRAWL_SITE_RULES": "",
+    # Hosts of rules whose headers are sent: other clients' names and cookies.
+    "NEWSCRAWL_SITE_RULE_HEADERS": [],
     # Item field for the outcome ("article", "failed/timeout", ...), with the output "fill".
     "NEWSCRAWL_STATUS_FIELD": "newscrawl_status",
     # Latest publication, like NEWSCRAWL_SINCE; a day includes all of it.
     "NEWSCRAWL_UNTIL": "",
-    # Item field with the URL of the page.
-    "NEWSCRAWL_URL_FIELD": "url",
     # --- Crawl state: LeaseScheduler ---
     # Seconds between two commits. A crawl that is killed repeats the requests of this time.
     "NEWSCRAWL_CHECKPOINT": 0.5,
     # Replace the project's scheduler; the spiders of newscrawl do unless it is False.
     "NEWSCRAWL_FRONTIER_ENABLED": False,
-    # Requests in memory, about 1 KB each; of the others, in the state file, 0.2 KB are.
-    "NEWSCRAWL_FRONTIER_MEMORY": 10_000,
-    # False discards the requests of an unfinished crawl instead of resuming it.
-    # Seconds of CPU time in which a request may block the event loop. Pages take 0.1.
     # Path of the state file, "%(name)s" is the spider's name; "": in memory.
     "NEWSCRAWL_STATE": "",
     # --- Reports: newscrawl report ---
@@ -92,8 +86,6 @@ DEFAULTS: dict[str, Any] = {
     # --- Raw pages: WarcMiddleware ---
     # Folder for WARC archives; "" writes none.
     "NEWSCRAWL_WARC": "",
-    # MB, compressed, after which a new archive is started, as in Common Crawl. 0 sets no limit.
-    "NEWSCRAWL_WARC_SIZE": 1024,
     # --- Segments: SegmentWriter ---
     # Folder for crash-safe output files; "" writes none. Requires the LeaseScheduler.
     "NEWSCRAWL_SEGMENTS": "",
@@ -108,28 +100,14 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_ALLOWED_ADDRESSES": [],
     # Maximum delay in seconds between two requests to an overloaded domain.
     "NEWSCRAWL_BACKOFF_DELAY": 60.0,
-    # Maximum Crawl-delay in seconds: at one request a minute a day has 1,440.
-    "NEWSCRAWL_CRAWL_DELAY": 60.0,
-    # True leaves cells of CSV feeds unescaped that a spreadsheet would run as formulas.
-    "NEWSCRAWL_CSV_FORMULAS": False,
-    # False logs URLs with their users, passwords, tokens and signatures.
-    "NEWSCRAWL_LOG_SECRETS_HIDDEN": True,
     # Apply delay, concurrency, Retry-After and back-off to registered domains.
     "NEWSCRAWL_POLITENESS_ENABLED": True,
-    # URLs of HTTP proxies; each registered domain is assigned to one of them.
-    "NEWSCRAWL_PROXIES": [],
-    # Maximum Retry-After in seconds; a domain that asks for more is skipped for that time.
-    "NEWSCRAWL_RETRY_AFTER": 300.0,
     # Directives for robots with which articles are left out: "noarchive", "noindex", "nosnippet".
     "NEWSCRAWL_ROBOTS_DIRECTIVES": [],
-    # False disables the checks of URL schemes, addresses, header counts and chunks.
+    # False disables the checks of URL schemes, addresses and header counts.
     "NEWSCRAWL_SAFETY_ENABLED": True,
     # Leave out sites and pages that opt out of text and data mining: tdmrep.json, ai.txt, noai.
     "NEWSCRAWL_TDM_OPT_OUT_OBEY": False,
-    # False also follows URLs that look generated without end (calendars, session ids).
-    "NEWSCRAWL_TRAPS_ENABLED": True,
-    # Web archive with the API of the Wayback Machine, for NEWSCRAWL_ARCHIVED.
-    "NEWSCRAWL_WEB_ARCHIVE": "https://web.archive.org",
     # --- Scheduled crawls: history of the sitelist spider ---
     # Fetch all known sources and retry failed pages, although they are not due.
     "NEWSCRAWL_ALL_DUE": False,
@@ -137,63 +115,34 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_DELETED": False,
     # Emit each article once, and again when it was updated. False ignores former crawls.
     "NEWSCRAWL_ONLY_NEW": True,
-    # Crawls in which a page may fail: the next one, then after at least 1, 2 and 4 hours.
-    "NEWSCRAWL_PAGE_TRIES": 5,
     # Maximum hours between two polls of a source, before entries drop out of short feeds.
     "NEWSCRAWL_POLL_MAX": 12.0,
     # Minimum hours between two polls of a feed, sitemap or section page.
     "NEWSCRAWL_POLL_MIN": 0.25,
     # Days after which a page that is no longer listed is removed from the history. 0 keeps all.
     "NEWSCRAWL_STATE_DAYS": 180.0,
-    # Bytes of the pages that are remembered of a site: 200,000 with usual URLs.
-    "NEWSCRAWL_STATE_SITE_SIZE": 128 * 2**20,
     # Hours after publication in which an article is fetched again. 0 fetches it once.
     "NEWSCRAWL_UPDATE_WINDOW": 24.0,
-    "NEWSCRAWL_REVISITS": 3,
     # --- Site list: scrapy crawl sitelist ---
-    # Extract the newest copy in a web archive of articles that their sites no longer have.
-    "NEWSCRAWL_ARCHIVED": False,
-    # Day up to which copies are used, such as 2024-03-31. "" uses the newest.
-    "NEWSCRAWL_ARCHIVED_BEFORE": "",
     # Regular expressions, searched in URLs of articles and sections: these are not requested.
     "NEWSCRAWL_EXCLUDE": [],
     # Regular expressions, searched in URLs of articles: only these are requested.
     "NEWSCRAWL_INCLUDE": [],
     # Articles after which a crawl ends. 0 sets no limit.
     "NEWSCRAWL_LIMIT": 0,
-    # Links from the listed page to a page whose links are followed: 2 reaches subsections.
-    "NEWSCRAWL_LINK_DEPTH": 2,
     # Maximum age in days of a sitemap entry: sitemaps go back decades. 0 accepts any age.
     "NEWSCRAWL_MAX_AGE": 30.0,
-    # Maximum number of links read from a page. Home pages have up to a thousand.
-    "NEWSCRAWL_PAGE_LINKS": 1000,
     # The add-on adds the progress reports and the closing table.
     "NEWSCRAWL_PROGRESS_ENABLED": True,
-    # Seconds between two progress lines in the log.
-    "NEWSCRAWL_PROGRESS_INTERVAL": 30.0,
-    # Maximum number of feeds per site: the main feed and those of some sections.
-    "NEWSCRAWL_SITE_FEEDS": 10,
     # Maximum number of article pages per site, newest first: a day of a large newsroom.
     "NEWSCRAWL_SITE_LIMIT": 100,
     # Maximum number of requests per site, retries and redirects included.
     "NEWSCRAWL_SITE_REQUESTS": 500,
-    # Maximum number of section pages per site, read if feeds and sitemaps list too few articles.
-    "NEWSCRAWL_SITE_SECTIONS": 20,
-    # Maximum number of sitemaps per site, newest first: archives have hundreds.
-    "NEWSCRAWL_SITE_SITEMAPS": 20,
     # Path of the site list, or a list of URLs, used if no spider argument names the sites.
     "NEWSCRAWL_SITES": "",
-    # The add-on adds the spiders sitelist and urllist to the project.
-    "NEWSCRAWL_SPIDERS_ENABLED": True,
     # --- Style sheets: StylesheetMiddleware ---
     # False disables the middleware.
     "NEWSCRAWL_CSS_ENABLED": True,
-    # Consecutive failures after which a host is skipped for the site of the pages.
-    "NEWSCRAWL_CSS_HOST_FAILURES": 5,
-    # Maximum number of sheets of a page, imports included. 95 % of news pages have up to 18.
-    "NEWSCRAWL_CSS_SHEETS": 32,
-    # Maximum size in bytes of a sheet, uncompressed. The largest sheet observed has 1.2 MB.
-    "NEWSCRAWL_CSS_SHEET_SIZE": 2 * 2**20,
     # Folder for the cache of parsed sheets, relative to the project's data directory.
     "NEWSCRAWL_CSS_STORE": "newscrawl-css",
     # Seconds that a page waits for its sheets, and the download timeout of a sheet.
@@ -207,8 +156,6 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_SITE_SECONDS": 60.0,
     # Worker processes: one CPU is left to the crawl. 0 extracts in a thread, without limits.
     "NEWSCRAWL_WORKERS": max(min(2, _CPUS), _CPUS - 1),
-    # Pages after which a worker is replaced, to bound memory leaks of C libraries.
-    "NEWSCRAWL_WORKER_TASKS": 10_000,
 }
 
 

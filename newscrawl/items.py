@@ -19,14 +19,13 @@ NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
 """Kinds of pages that are not articles."""
 LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""
-ARCHIVED = "archived"
-"""Hint: URL of the copy in a web archive that stands for the page; flag of its article."""
-KEPT = "parameters"
-"""Hint: names of parameters, usually for tracking, that distinguish pages of the site."""
 MAX_BODY = 1_000_000
 """Maximum number of characters of a body; pages with a longer one, such as a flood of text, are dropped."""
-BODY_FORMAT_FIELDS = ("body_markdown", "body_html", "links", "images")
-"""Fields of articles that are None unless requested."""
+EXTRA_FIELDS = (
+    "body_markdown", "body_html", "links", "images", "videos", "audio", "author_profiles", "publisher",
+    "word_count", "amp_url", "alternates", "licence", "dateline", "place", "comment_count", "comments", "data",
+)  # fmt: skip
+"""Fields of articles that are None unless requested (``ExtractOptions``)."""
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 #: calendar day; ``Article`` has a field called ``date``
 Day = date
@@ -84,26 +83,51 @@ class BodyLink:
 
 
 @dataclass(frozen=True, slots=True)
-class BodyImage:
-    """An image in the body."""
+class Media:
+    """An image, a video or a recording of an article."""
 
     #: absolute, ``http`` or ``https``
-    url: str
-    #: alternative text, or ""
-    alt: str
-    #: text of the ``figcaption``, or ""
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """An image of an article."""
-
-    #: absolute URL
     url: str
     caption: str | None = None
     #: photographer or agency
     credit: str | None = None
+    #: alternative text of an image
+    alt: str | None = None
+    #: in pixels, as stated
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorProfile:
+    """An author, with what the page states of them."""
+
+    name: str
+    #: absolute URL of their page
+    url: str | None = None
+    #: absolute URL of their portrait
+    image: str | None = None
+    job_title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """The publisher of an article."""
+
+    name: str
+    #: absolute URL
+    url: str | None = None
+    #: absolute URL of an image
+    logo: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment of a reader."""
+
+    text: str
+    author: str | None = None
+    #: the instant in ISO 8601 if the page has it, else the text of the page
+    date: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +174,6 @@ class Article:
     date_modified: Day | datetime | None = None
     #: paragraphs separated by blank lines
     body: str = ""
-    #: the body as Markdown, on request (``ExtractOptions.formats``)
-    body_markdown: str | None = None
-    #: the body as HTML without scripts and styles, on request (``ExtractOptions.formats``)
-    body_html: str | None = None
-    #: links of the body, on request (``ExtractOptions.formats``)
-    links: list[BodyLink] | None = None
-    #: images of the body, on request (``ExtractOptions.formats``)
-    images: list[BodyImage] | None = None
     #: BCP 47 tag that the page declares, else detected (extra ``newscrawl[language]``)
     language: str | None = None
     #: names, in the order of the page
@@ -171,7 +187,7 @@ class Article:
     #: keywords, in the order of the page
     tags: tuple[str, ...] = ()
     #: main image
-    image: Image | None = None
+    image: Media | None = None
     #: sections that contain the page, outermost first
     breadcrumbs: tuple[Breadcrumb, ...] = ()
     #: kind of the page
@@ -198,6 +214,42 @@ class Article:
     #: near-duplicate cluster, set by ``NearDuplicatePipeline``
     cluster: dict[str, Any] | None = None
 
+    # On request; see EXTRA_FIELDS.
+
+    #: the body as Markdown
+    body_markdown: str | None = None
+    #: the body as HTML without scripts and styles
+    body_html: str | None = None
+    #: links of the body
+    links: list[BodyLink] | None = None
+    #: main image, others that the page states, and those of the body
+    images: list[Media] | None = None
+    #: videos that the page states, and players of the body
+    videos: list[Media] | None = None
+    #: recordings that the page states, and players of the body
+    audio: list[Media] | None = None
+    #: of each of ``authors``
+    author_profiles: list[AuthorProfile] | None = None
+    publisher: Publisher | None = None
+    #: words of ``body``; in scripts without spaces, characters
+    word_count: int | None = None
+    #: URL of the AMP version
+    amp_url: str | None = None
+    #: BCP 47 tag, or ``x-default`` -> URL of the page in that language
+    alternates: dict[str, str] | None = None
+    #: URL of the licence, else its text
+    licence: str | None = None
+    #: place, date or agency before the text, as written: ``BERLIN (dpa)``
+    dateline: str | None = None
+    #: name of the place that the article is about or was written in
+    place: str | None = None
+    #: number of readers' comments
+    comment_count: int | None = None
+    #: readers' comments in the page
+    comments: list[Comment] | None = None
+    #: values of the JSON-LD of the page
+    data: list[Any] | None = None
+
     @property
     def published(self) -> datetime | None:
         """The publication as an aware instant, which sorts and compares; None without a date.
@@ -206,24 +258,31 @@ class Article:
         """
         return instant(self.date)
 
+    def remove_body(self) -> None:
+        """Remove the body, with its formats and links; the other fields stay."""
+        self.body, self.next_pages = "", ()
+        self.body_markdown = self.body_html = self.links = None
+        self.evidence.pop("body", None)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the article as JSON values: ISO 8601 dates, nested dicts.
 
-        Formats of the body that were not requested are left out.
+        Fields of :data:`EXTRA_FIELDS` that are None are left out.
         """
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in BODY_FORMAT_FIELDS:
+        for name in EXTRA_FIELDS:
             if plain[name] is None:
                 del plain[name]
-            elif isinstance(plain[name], list):
-                plain[name] = [asdict(value) for value in plain[name]]
+        for name in _NESTED.keys() & plain.keys():
+            if plain[name] is not None:
+                found = plain[name]
+                is_list = isinstance(found, list | tuple)
+                plain[name] = list(map(asdict, found)) if is_list else asdict(found)
         for name in ("date", "date_modified", "fetched_at"):
             if plain[name] is not None:
                 plain[name] = plain[name].isoformat()
         plain["tags"] = list(self.tags)
         plain["next_pages"] = list(self.next_pages)
-        plain["image"] = asdict(self.image) if self.image else None
-        plain["breadcrumbs"] = [asdict(crumb) for crumb in self.breadcrumbs]
         plain["evidence"] = plain_evidence(self.evidence)
         return plain
 
@@ -233,9 +292,9 @@ class Article:
         With *front_matter*, the title is in a YAML header instead of a heading, with date, authors,
         URL, description, tags and language, as Hugo, Obsidian and readers of corpora expect it.
 
-        Raises ``ValueError`` unless ``ExtractOptions.formats`` had ``markdown``.
+        Raises ``ValueError`` unless ``body_markdown`` was requested.
         """
-        body = self._formatted_body("markdown", self.body_markdown)
+        body = self._formatted_body("body_markdown", self.body_markdown)
         if front_matter:
             return "\n".join([*self._front_matter(), "", body]).rstrip("\n") + "\n"
         title = f"# {escape_markdown(squeeze(self.title))}" if self.title else ""
@@ -246,36 +305,41 @@ class Article:
     def to_html(self) -> str:
         """Return title and body as an HTML ``article`` element, without scripts and styles.
 
-        Raises ``ValueError`` unless ``ExtractOptions.formats`` had ``html``.
+        Raises ``ValueError`` unless ``body_html`` was requested.
         """
-        body = self._formatted_body("html", self.body_html)
+        body = self._formatted_body("body_html", self.body_html)
         title = f"<h1>{escape(squeeze(self.title))}</h1>" if self.title else ""
         return "\n".join(part for part in ("<article>", title, body, "</article>") if part) + "\n"
 
     def to_schema_org(self) -> dict[str, Any]:
         """Return the article as JSON-LD: ``NewsArticle`` of https://schema.org, known values only."""
-        image = self.image
+        profiles = self.author_profiles or [AuthorProfile(name) for name in self.authors]
+        publisher = self.publisher or (self.site_name and Publisher(self.site_name))
         values: dict[str, Any] = {
             "url": self.canonical_url or self.url,
             "headline": self.title,
             "datePublished": _iso(self.date),
             "dateModified": _iso(self.date_modified),
-            "author": [{"@type": "Person", "name": name} for name in self.authors],
-            "publisher": self.site_name and {"@type": "Organization", "name": self.site_name},
+            "author": [_schema_object("Person", author) for author in profiles],
+            "publisher": publisher and _schema_object("Organization", publisher),
             "description": self.description,
             "articleSection": self.section,
             "keywords": list(self.tags),
             "inLanguage": self.language,
-            "image": image
-            and {
-                "@type": "ImageObject",
-                "url": image.url,
-                **({"caption": image.caption} if image.caption else {}),
-                **({"creditText": image.credit} if image.credit else {}),
-            },
+            "image": self.image and _schema_object("ImageObject", self.image),
+            "video": [_schema_object("VideoObject", video) for video in self.videos or ()],
+            "audio": [_schema_object("AudioObject", audio) for audio in self.audio or ()],
+            "wordCount": self.word_count,
+            "license": self.licence,
+            "dateline": self.dateline,
+            "contentLocation": self.place and {"@type": "Place", "name": self.place},
+            "commentCount": self.comment_count,
+            "comment": [_schema_comment(comment) for comment in self.comments or ()],
             "isAccessibleForFree": None if self.paywalled is None else not self.paywalled,
             "articleBody": self.body,
         }
+        if self.images and len(self.images) > 1:
+            values["image"] = [_schema_object("ImageObject", image) for image in self.images]
         known = {name: value for name, value in values.items() if value not in (None, "", [])}
         return {"@context": "https://schema.org", "@type": "NewsArticle", **known}
 
@@ -299,7 +363,8 @@ class Article:
 
     def _formatted_body(self, name: str, body: str | None) -> str:
         if body is None and self.body:
-            raise ValueError(f"no {name} body: extract with ExtractOptions(formats={{{name!r}}})")
+            form = name.removeprefix("body_")
+            raise ValueError(f"no {name}: extract with ExtractOptions(formats={{{form!r}}})")
         return body or ""
 
     @classmethod
@@ -313,18 +378,43 @@ class Article:
             values["fetched_at"] = datetime.fromisoformat(values["fetched_at"])
         for name in ("tags", "next_pages"):
             values[name] = tuple(values.get(name, ()))
-        if values.get("image") is not None:
-            values["image"] = Image(**values["image"])
-        values["breadcrumbs"] = tuple(
-            Breadcrumb(**crumb) for crumb in values.get("breadcrumbs", ())
-        )
+        for name, item in _NESTED.items():
+            found = values.get(name)
+            if isinstance(found, list | tuple):
+                made = [item(**value) for value in found]
+                values[name] = tuple(made) if name == "breadcrumbs" else made
+            elif found is not None:
+                values[name] = item(**found)
         values["evidence"] = {
             name: Evidence(**evidence) for name, evidence in values.get("evidence", {}).items()
         }
-        for name, of_body in (("links", BodyLink), ("images", BodyImage)):
-            if name in values:
-                values[name] = [of_body(**value) for value in values[name] or ()]
         return cls(**values)
+
+
+#: fields with items or lists of them
+_NESTED: dict[str, Any] = {
+    "image": Media, "images": Media, "videos": Media, "audio": Media, "links": BodyLink,
+    "breadcrumbs": Breadcrumb, "author_profiles": AuthorProfile, "publisher": Publisher,
+    "comments": Comment,
+}  # fmt: skip
+#: properties of schema.org that have another name than the field
+_SCHEMA_NAMES = {"credit": "creditText", "job_title": "jobTitle", "alt": "description"}
+
+
+def _schema_object(kind: str, item: AuthorProfile | Media | Publisher) -> dict[str, Any]:
+    """Return the known values of *item* as an object of the schema.org type *kind*."""
+    known = {_SCHEMA_NAMES.get(name, name): value for name, value in asdict(item).items() if value}
+    return {"@type": kind, **known}
+
+
+def _schema_comment(comment: Comment) -> dict[str, Any]:
+    author = comment.author and {"@type": "Person", "name": comment.author}
+    known = {"author": author, "dateCreated": comment.date}
+    return {
+        "@type": "Comment",
+        "text": comment.text,
+        **{name: value for name, value in known.items() if value},
+    }
 
 
 def _iso(moment: Day | None) -> str | None:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 from newscrawl.body.parts import PARTS
-from newscrawl.crawling.article_filters import ArticleFilters, moment_setting
+from newscrawl.crawling.article_filters import ArticleFilters
 from newscrawl.defaults import DEFAULTS, NoSettings, SettingError, check_settings, setting
-from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.fields.kind.barriers import BARRIERS
-from newscrawl.items import MAX_BODY, Article, ArticleKind
+from newscrawl.items import EXTRA_FIELDS, MAX_BODY, Article, ArticleKind
 from newscrawl.near_duplicate_options import Options
 from newscrawl.text import weighted_length
 
@@ -41,22 +41,25 @@ ARTICLE_FIELDS = tuple(field.name for field in fields(Article))
 class PipelineOptions:
     """Values of the ``NEWSCRAWL_*`` settings of ``NewsExtractPipeline``."""
 
-    body_formats: list[str]
     body_parts: list[str]
-    encoding_field: str
+    extra_fields: list[str]
     field_converters: dict[str, Callable[[Any], Any]]
     filters: ArticleFilters
-    fetched_at_field: str
     fields: dict[str, str | None]
-    html_field: str
     #: kind -> minimum confidence; None: the default
     keep: dict[str, float | None]
+    metadata_only: bool
     method: str
     min_body: int
     output: str
     remove_html: bool
+    #: absolute path of a folder of rules; "": none
+    site_rules: str
     status_field: str
-    url_field: str
+
+    def __post_init__(self) -> None:
+        if self.site_rules:
+            object.__setattr__(self, "site_rules", str(Path(self.site_rules).absolute()))
 
     @classmethod
     def read(cls, settings: BaseSettings | NoSettings) -> Self:
@@ -66,18 +69,21 @@ class PipelineOptions:
             for field in fields(cls)
             if field.name != "filters"
         }
-        _check("NEWSCRAWL_BODY_FORMATS", values["body_formats"], BODY_FORMATS)
+        _check("NEWSCRAWL_EXTRA_FIELDS", values["extra_fields"], EXTRA_FIELDS)
         _check("NEWSCRAWL_BODY_PARTS", values["body_parts"], PARTS)
         _check("NEWSCRAWL_OUTPUT", [values["output"]], OUTPUTS)
         _check_method(values["method"])
-        _check("NEWSCRAWL_FIELDS", values["fields"], ARTICLE_FIELDS)
+        _check("NEWSCRAWL_FIELDS", values["fields"], (*ARTICLE_FIELDS, "encoding", "html"))
         if values["output"] == "zyte" and find_spec("zyte_common_items") is None:
             raise SettingError('NEWSCRAWL_OUTPUT: "zyte" requires: pip install "newscrawl[zyte]"')
         rendering = setting(settings, "NEWSCRAWL_RENDER")
         _check("NEWSCRAWL_RENDER", filter(None, [rendering]), ("auto",))
         if rendering and find_spec("scrapy_playwright") is None:
             raise SettingError('NEWSCRAWL_RENDER: "auto" requires: pip install "newscrawl[render]"')
-        _check_feeds(settings)
+        _check_feeds(settings, values["extra_fields"])
+        folder = values["site_rules"]
+        if folder and not Path(folder).is_dir():
+            raise SettingError(f"NEWSCRAWL_SITE_RULES: {folder}: not a folder")
         computed = {
             "field_converters": field_converters(settings),
             "filters": ArticleFilters.read(settings),
@@ -85,14 +91,19 @@ class PipelineOptions:
         }
         return cls(**values | computed)
 
+    def field(self, name: str) -> str:
+        """Return the item field that has *name* of a page: ``html``, ``url``, ..."""
+        return self.fields.get(name) or name
+
     @property
     def task_arguments(self) -> dict[str, Any]:
         """Arguments of :data:`PAGE_TASK` for all pages."""
         return {
             "method": self.method,
             "parts": self.body_parts,
-            "formats": self.body_formats,
+            "extra_fields": self.extra_fields,
             "article_threshold": self.keep.get("article"),
+            "site_rules": self.site_rules,
         }
 
     def drop_reason(self, article: Article) -> str | None:
@@ -109,9 +120,14 @@ class PipelineOptions:
             return source if source in BARRIERS else NOT_ARTICLE
         if len(article.body) > MAX_BODY:
             return TOO_LONG
-        if weighted_length(article.body) < self.min_body:
+        if not self.metadata_only and weighted_length(article.body) < self.min_body:
             return TOO_SHORT
         return self.filters.reason(article)
+
+    def trim(self, article: Article) -> None:
+        """Remove the body of *article* after :meth:`drop_reason`, if only metadata are requested."""
+        if self.metadata_only:
+            article.remove_body()
 
 
 def page_arguments(page: PageItem, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,8 +208,10 @@ def _check_method(name: str) -> None:
         _check("NEWSCRAWL_METHOD", [name], available_methods())
 
 
-def _check_feeds(settings: BaseSettings | NoSettings) -> None:
+def _check_feeds(settings: BaseSettings | NoSettings, extra_fields: Iterable[str]) -> None:
     formats = {feed.get("format") for feed in settings.getdict("FEEDS").values()}
+    if "markdown" in formats and "body_markdown" not in extra_fields:
+        raise SettingError('FEEDS: markdown requires NEWSCRAWL_EXTRA_FIELDS = ["body_markdown"]')
     if "parquet" in formats and find_spec("pyarrow") is None:
         raise SettingError('FEEDS: parquet requires pyarrow: pip install "newscrawl[parquet]"')
 
@@ -213,7 +231,6 @@ def validate_settings(settings: BaseSettings) -> list[str]:
     directives = setting(settings, "NEWSCRAWL_ROBOTS_DIRECTIVES")
     _check("NEWSCRAWL_ROBOTS_DIRECTIVES", directives, ROBOTS_DIRECTIVES)
     neardup_options(settings)
-    moment_setting(settings, "NEWSCRAWL_ARCHIVED_BEFORE")
     replaced = (
         f"FEEDS: each crawl replaces {mask_secrets(str(uri))}; add %(time)s to its name, or "
         '"overwrite": True if that is intended'

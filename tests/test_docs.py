@@ -8,6 +8,7 @@ import pkgutil
 import re
 import shutil
 import subprocess
+import tomllib
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -137,6 +138,95 @@ def test_release_makes_links_of_the_readme_absolute(repository: Path, tmp_path: 
     assert len(links) > 5
     assert [name for name in links if not (repository / name).exists()] == []
     assert f"]({steps[0]['env']['PICTURES']}docs/guide/report.png)" in text
+
+
+@pytest.mark.parametrize(
+    ("tag", "heading", "code"),
+    [
+        ("v0.1.0", "## 0.1.0 (2026-12-01)", 0),
+        ("v0.1.0", "## 0.1.0 (unreleased)", 1),
+        ("v0.1.1", "## 0.1.0 (2026-12-01)", 1),
+    ],
+)
+def test_release_is_dated(repository: Path, tmp_path: Path, tag: str, heading: str, code: int):
+    """A tag is published if it names the version that was built and the changelog dates it."""
+    workflow = yaml.safe_load((repository / ".github/workflows/release.yml").read_text())
+    assert workflow[True]["push"] == {"tags": ["v*"]}  # YAML reads "on" as true
+    (step,) = (s for s in workflow["jobs"]["sdist"]["steps"] if "changelog" in s.get("name", ""))
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "dist/newscrawl-0.1.0.tar.gz").touch()
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n")
+    environment = {**os.environ, "GITHUB_REF_NAME": tag}
+    done = subprocess.run(["bash", "-ec", step["run"]], cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == code
+
+
+def test_citation(repository: Path):
+    """It has the fields that its format requires, and the project's own data."""
+    found = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
+    assert found.keys() >= {"cff-version", "message", "title", "authors"}
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert found["license"] == project["license"]
+    assert found["repository-code"] == project["urls"]["Repository"]
+    assert found["authors"] == project["authors"]
+
+
+def results(repository: Path, name: str) -> str:
+    """Return a page of results."""
+    return (repository / f"docs/results/{name}.md").read_text(encoding="utf-8")
+
+
+def row(text: str, name: str, column: str) -> str:
+    """Return a cell of the first table of *text* that has *column*."""
+    lines = [[cell.strip(" *") for cell in line.split("|")] for line in text.splitlines()]
+    start = next(number for number, cells in enumerate(lines) if column in cells)
+    cells = next(cells for cells in lines[start:] if cells[1:2] == [name])
+    return cells[lines[start].index(column)]
+
+
+def test_speed_is_that_of_the_page_it_links(repository: Path):
+    """The README has the medians over all pages that ``make results ARGS=stages`` writes."""
+    page = results(repository, "stages")
+    pattern = (
+        r"\*\*Speed\*\*: ([\d.]+) parses by lxml .* trafilatura\s+([\d.]+), "
+        r"resiliparse\s+([\d.]+)\s+.*commit\s+`(\w+)` on\s+([\d-]+)"
+    )
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    speed = re.search(pattern, readme, re.DOTALL)
+    tools = ("newscrawl", "trafilatura", "resiliparse")
+    medians = [row(page, "all", tool).partition(" / ")[0] for tool in tools]
+    stamp = re.search(r"Measured at commit `([\w-]+)` on ([\d-]+)", page)
+    assert speed is not None
+    assert speed.groups() == (*medians, *stamp.groups())
+
+
+def test_results_state_commit_and_day(repository: Path):
+    """All but the index and the list of tables."""
+    pages = {path.stem for path in (repository / "docs/results").glob("*.md")}
+    pattern = r"^Measured at commit `[\w-]+` on \d{4}-\d\d-\d\d"
+    assert {
+        name
+        for name in pages - {"index", "papers"}
+        if len(re.findall(pattern, results(repository, name), re.MULTILINE)) != 1
+    } == set()
+
+
+def test_pages_agree_on_bodies(repository: Path):
+    """The index, the families and the README have the figures of the comparison with other tools."""
+    peers, body, index = (results(repository, name) for name in ("peers", "body", "index"))
+    families = ("news", "wcxb", "l3sgn1", "daniel", "dragnet", "mkwebs", "all families")
+    for family in families:
+        f1 = row(peers, "newscrawl", family)
+        assert row(body, family, "body F1") == f1
+        for tool in ("newscrawl", "trafilatura", "trafilatura fast", "resiliparse"):
+            short = row(index, tool, family.removesuffix(" families"))
+            assert float(short) == float(row(peers, tool, family)), (tool, family)
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    ours, theirs = re.findall(r"\): (\.\d+) over .*?; (\.\d+) for trafilatura", readme, re.DOTALL)[
+        0
+    ]
+    assert float(ours) == round(float(row(peers, "newscrawl", "all families")), 2)
+    assert float(theirs) == round(float(row(peers, "trafilatura", "all families")), 2)
 
 
 def test_named_files_exist(repository: Path):

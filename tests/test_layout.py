@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(layer.split())
     for layer in (
-        "items defaults clock text patterns sqlite compiled templates near_duplicate_options",
+        "items defaults clock text patterns language_words sqlite compiled templates near_duplicate_options",
         "document ensemble exporters",
-        "css body fields neardup",
+        "css body fields neardup site_rules",
         "extraction",
         "component workers",
         "crawling inspection",
@@ -40,7 +40,7 @@ LAYER_OF = {name: number for number, layer in enumerate(LAYERS, 1) for name in l
 EXTRACTION = LAYER_OF["extraction"]
 CRAWLING = {"scrapy", "twisted", "asyncio"}
 #: packages of one layer that do not import each other
-INDEPENDENT = {"css", "body", "fields", "neardup"}
+INDEPENDENT = {"css", "body", "fields", "neardup", "site_rules"}
 #: folders of ``crawling`` from the lowest to the highest; its modules are below them
 FLOORS = ("network", "reporting", "frontier", "discovery", "history", "output")
 

@@ -37,9 +37,12 @@ MAX_LIMIT = 500
 SHORT_LIMIT = 8
 
 UNKNOWN = {
+    "body.furniture": "words of languages",
+    "language_words": "words of languages",
     "crawling.urls": "the user's own",
     "document.repair": "a name",
-    "fields.metadata.bylines": "a word",
+    "fields.metadata.author_names": "words of languages",
+    "fields.metadata.authors": "a word",
     "patterns": "of a LazyPattern",
 }
 """Modules with patterns that are known at run time only, and what these are."""

@@ -41,10 +41,33 @@ MONTHS = [
 # Languages of publishers that are not among dateparser's most frequent.
 MORE_LANGUAGES = [
     "eu", "gl", "is", "mk", "mn", "ka", "nn", "cy", "ga", "lb", "sq", "hy", "az", "kk", "ky", "be",
-    "af", "bs",
+    "af", "bs", "ckb", "lo", "mt",
 ]  # fmt: skip
 # Words between year and day, and for parts of the day, that CLDR does not have.
-MORE_FILLERS = {"kk": ["жылғы"], "ka": ["წლის"], "lv": ["gada"]}
+MORE_FILLERS = {
+    "kk": ["жылғы"], "ka": ["წლის"], "lv": ["gada"], "am": ["ቀን"], "my": ["ခုနှစ်"],
+}  # fmt: skip
+# Endings of the names of months next to numbers.
+MONTH_ENDINGS = {"my": "လ"}
+# Months of other calendars than the Gregorian one, with variants; CLDR has them, babel has not.
+OTHER_MONTHS = {
+    "fa": {"persian": "حمل ثور جوزا سرطان اسد سنبله میزان عقرب قوس جدی دلو حوت"},
+    "ps": {
+        "persian": "وری غویی غبرګولی چنګاښ زمری وږی تله لړم لیندۍ|ليندۍ مرغومی سلواغه|سلواغې کب"
+    },
+    "ar": {
+        "islamic": "محرم|المحرم صفر ربيع_الأول ربيع_الآخر|ربيع_الثاني جمادى_الأولى"
+        " جمادى_الآخرة|جمادى_الثانية رجب شعبان رمضان شوال ذو_القعدة|ذي_القعدة ذو_الحجة|ذي_الحجة"
+    },
+    "am": {
+        "ethiopic": "መስከረም ጥቅምት ኅዳር|ህዳር ታኅሣሥ|ታህሳስ ጥር የካቲት መጋቢት ሚያዝያ|ሚያዚያ ግንቦት ሰኔ ሐምሌ|ሀምሌ ነሐሴ|ነሀሴ ጳጉሜን|ጳጉሜ"
+    },
+    "ne": {
+        "bikram": "वैशाख|बैशाख जेठ|ज्येष्ठ असार|आषाढ साउन|श्रावण भदौ|भाद्र असोज|आश्विन कात्तिक|कार्तिक मंसिर|मङ्सिर|मार्ग"
+        " पुस|पुष|पौष माघ फागुन|फाल्गुन चैत|चैत्र"
+    },
+}
+OTHER_MONTHS["hi"] = OTHER_MONTHS["ne"]  # pages of Nepal with a theme for Hindi
 # The cases of dates: "17. novembrī".
 MORE_MONTHS = {
     "lv": [
@@ -75,7 +98,7 @@ UNITS = ("second", "minute", "hour", "day", "week", "month", "year")
 # Shorter names are words in other languages: "sun", "est".
 MIN_SHARED_LENGTH = 4
 _LITERAL = re.compile(r"'([^']+)'")
-_GLUED = re.compile(r"(?:M{3,4}|L{3,4})'(\w+)'")
+_GLUED = re.compile(r"(?:M{3,4}|L{3,4})(?:'(\w+)'|([^\x00-\x7f]+))")
 _GLUED_BEFORE = re.compile(r"([^\x00-\x7f]+)M{3,4}")
 _NUMBERED = re.compile(r"([^\W\d]{2,})\.? ?\d{1,2}")
 _SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
@@ -181,7 +204,8 @@ def read_past(names: Names, locale: Locale) -> None:
     """Add the phrases of *locale* for past times, with and without a number."""
     fields = locale._data["date_fields"]  # noqa: SLF001  # no public API
     for unit, width in product(UNITS, ("", "-short", "-narrow")):
-        for plural, text in dict(fields.get(unit + width, {})).get("past", {}).items():
+        for plural, written in dict(fields.get(unit + width, {})).get("past", {}).items():
+            text = written.replace(" ({0})", "")  # in Hebrew, after a word for it
             names.add_ago(unit, text.replace("{0}", "#"))
             if "{0}" not in text and plural in COUNTS:
                 names.add("moments", f"{COUNTS[plural]} {unit}", text)
@@ -204,7 +228,9 @@ def half_of_day(locale: Locale, period: str) -> str:
 
 def read_months(names: Names, locale: Locale, patterns: list[str]) -> None:
     """Add the names of months, with and without the affixes in date patterns."""
-    suffixes = {suffix for pattern in patterns for suffix in _GLUED.findall(pattern)}
+    glued = (found for pattern in patterns for found in _GLUED.findall(pattern))
+    suffixes = {quoted or plain for quoted, plain in glued}
+    suffixes.update(MONTH_ENDINGS.get(locale.language, ()))
     prefixes = {prefix for pattern in patterns for prefix in _GLUED_BEFORE.findall(pattern)}
     for context, width in product(("format", "stand-alone"), ("wide", "abbreviated")):
         for month, name in locale.months[context][width].items():
@@ -360,7 +386,12 @@ def main() -> None:
     languages = {code: gather(code) for code in codes}
     for month, names in jalali_months().items():
         for name in names:
-            languages["fa"].add("jalali", month, name)
+            languages["fa"].add("persian", month, name)
+    for code, calendars in OTHER_MONTHS.items():
+        for calendar, names in calendars.items():
+            for number, forms in enumerate(names.split(), 1):
+                for form in forms.split("|"):
+                    languages[code].add(calendar, number, form.replace("_", " "))
     orders, regions = number_orders(codes)
     aliases = {
         old: new.partition("_")[0]

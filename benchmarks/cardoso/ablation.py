@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from benchmarks.cardoso.cross_validation import folds
 from benchmarks.cardoso.scoring import Pair, figure, score_of_pairs
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure
@@ -22,7 +23,7 @@ from newscrawl.fields.cardoso import (
     find_date,
     find_title,
 )
-from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.folds import FOLDS
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.evaluation.bootstrap import compare
 from newscrawl.lab.training.fit import Data, date_data, fit, title_data

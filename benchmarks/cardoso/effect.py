@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.cardoso.cross_validation import folds, out_of_fold
 from benchmarks.cardoso.scoring import (
     ALL,
     Pair,
@@ -13,17 +14,12 @@ from benchmarks.cardoso.scoring import (
     fold_models,
     title_pairs,
 )
-from benchmarks.cardoso.style_pool import COMPLETE, GROUPS, INCOMPLETE, SITES
+from benchmarks.cardoso.style_pool import GROUPS, INCOMPLETE
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure
-from newscrawl.fields.cardoso import ATTRIBUTES
-from newscrawl.fields.titles.title_model import title_text
-from newscrawl.lab.corpora.folds import FOLDS, folds
 from newscrawl.lab.corpora.metrics import mean
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.evaluation.bootstrap import compare
-from newscrawl.lab.training.cross_validation import out_of_fold
-from newscrawl.lab.training.title_training import fit_title_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +35,6 @@ if TYPE_CHECKING:
     #: cost of style by group and source, formatted
     Costs = Mapping[tuple[str, Source], str]
 
-DEFAULT_TITLE = "Effect of style sheets on the title of method newscrawl, extra-site"
 FITTED_TO_ALL = "Effect of style sheets, models fitted to all three corpora"
 FITTED_TO_COMPLETE = "Effect of style sheets, models fitted to the pages with all sheets"
 NAMES: dict[Source, str] = {
@@ -54,8 +49,6 @@ COMPARED: tuple[tuple[Source, Source], ...] = (
     ("tags", "none"), ("ours", "none"), ("chromium", "none"), ("ours", "tags"), ("chromium", "ours"),
 )  # fmt: skip
 """Pairs of sources whose difference is reported."""
-TOLERANCES = {"font_size": 0.06, "relative_font_size": 0.5, "bold": 0.0, "similar_nodes": 0.0}
-"""Attributes 4 to 7 and the tolerance of equal values, in pixels or per cent."""
 
 
 class Result(NamedTuple):
@@ -68,22 +61,17 @@ class Result(NamedTuple):
 def effect_parts(
     pool: Pool, groups: Groups, costs: Costs, trained: Sequence[str]
 ) -> Iterator[Part]:
-    """Yield quality and cost by source, confidence intervals of differences, and the agreement.
+    """Yield quality and cost by source, and confidence intervals of differences.
 
     Models are fitted to the *trained* corpora.
     """
     results = find(pool, trained)
-    titles = {source: list(find_titles(pool, source, trained)) for source in pool.examples}
     fitted = {name: _only(result, trained) for name, result in results.items()}
     yield effect_table(FITTED_TO_ALL, fitted, groups, costs)
-    yield corpus_table(results, groups)
-    differences = list(find_differences(results, titles, groups))
+    differences = list(find_differences(results, groups))
     yield difference_table(differences)
     if differences:
         yield Figure("styles", "Change of F1 by source of style", difference_chart(differences))
-    yield default_title_table(titles, groups)
-    if {"ours", "chromium"} <= pool.examples.keys():
-        yield agreement_table(pool, groups)
     few = pool.only(lambda page: page.corpus in trained and groups.complete(page))
     yield effect_table(FITTED_TO_COMPLETE, find(few, trained), groups, {})
 
@@ -128,28 +116,6 @@ def effect_table(title: str, results: Mapping[str, Result], groups: Groups, cost
     return Table(title, columns, rows)
 
 
-def corpus_table(results: Mapping[str, Result], groups: Groups) -> Table:
-    """Return quality by corpus, on pages with all style sheets."""
-    rows = []
-    for name, result in results.items():
-        if name != CROSSED:
-            complete = Result(
-                *([pair for pair in pairs if groups.complete(pair.page)] for pairs in result)
-            )
-            rows += [
-                [group, name, *cells]
-                for group, *cells in _quality(complete, lambda page: page.corpus)
-                if group != ALL
-            ]
-    order = list(dict.fromkeys(row[0] for row in rows))
-    rows.sort(key=lambda row: order.index(row[0]))
-    return Table(
-        "Effect of style sheets by corpus, pages with all sheets",
-        ("corpus", "style from", *_QUALITY),
-        rows,
-    )
-
-
 _QUALITY = ("titles", "title F1", "title exact", "dates", "date F1", "date exact")
 
 
@@ -169,31 +135,27 @@ def _quality(result: Result, group_of: Callable[[LabelledPage], str]) -> Iterato
 class Difference(NamedTuple):
     """Comparisons of two sources of style, by group of pages."""
 
-    method: str
     field: str
     #: such as "our engine - tags"
     sources: str
     found: dict[str, Comparison]
 
 
-def find_differences(
-    results: Mapping[str, Result], titles: Mapping[Source, list[Pair]], groups: Groups
-) -> Iterator[Difference]:
+def find_differences(results: Mapping[str, Result], groups: Groups) -> Iterator[Difference]:
     """Yield the differences of pairs of sources, by group of pages."""
     for first, second in COMPARED:
         names = NAMES[first], NAMES[second]
         if {*names} <= results.keys():
             mine, theirs = (results[name] for name in names)
             sources = " - ".join(name.partition(",")[0] for name in names)
-            for method, field, pairs, others in (
-                ("cardoso", "title", mine.titles, theirs.titles),
-                ("cardoso", "date", mine.dates, theirs.dates),
-                ("newscrawl", "title", titles[first], titles[second]),
+            for field, pairs, others in (
+                ("title", mine.titles, theirs.titles),
+                ("date", mine.dates, theirs.dates),
             ):
                 found = _comparisons(pairs, others, groups)
                 if "chromium" in (first, second):
                     found.pop(INCOMPLETE, None)
-                yield Difference(method, field, sources, found)
+                yield Difference(field, sources, found)
 
 
 def _comparisons(
@@ -211,7 +173,7 @@ def difference_table(differences: Iterable[Difference]) -> Table:
     """Return the differences with their intervals."""
     order = (ALL_SHEETS, *GROUPS)
     rows = []
-    for method, field, sources, by_name in differences:
+    for field, sources, by_name in differences:
         cells = [
             f"{found.difference:+.3f} ({found.low:+.3f} .. {found.high:+.3f})"
             if (found := by_name.get(name))
@@ -220,66 +182,17 @@ def difference_table(differences: Iterable[Difference]) -> Table:
         ]
         sizes = by_name.get(ALL_SHEETS)
         size = f"{sizes.pages} / {sizes.sites}" if sizes else ""
-        rows.append([method, field, sources, size, *cells])
-    columns = ("method", "field", "style from", f"{ALL_SHEETS}: pages / sites", *order)
+        rows.append([field, sources, size, *cells])
+    columns = ("field", "style from", f"{ALL_SHEETS}: pages / sites", *order)
     return Table("Differences of F1 between sources of style", columns, rows)
 
 
 def difference_chart(differences: Iterable[Difference]) -> str:
     """Return the differences on pages with all sheets as a chart."""
     rows: Rows = {}
-    for method, field, sources, by_name in differences:
+    for field, sources, by_name in differences:
         if found := by_name.get(ALL_SHEETS):
-            row = rows.setdefault(f"{field}: {sources}", {})
-            row[f"method {method}"] = Dot(found.difference, found.low, found.high)
+            dot = Dot(found.difference, found.low, found.high)
+            rows[f"{field}: {sources}"] = {"method papers": dot}
     axis = "change of mean F1, 95 % interval by site"
     return dot_chart("Is style worth its cost? Pages with all sheets, unseen sites", axis, rows)
-
-
-def agreement_table(pool: Pool, groups: Groups) -> Table:
-    """Return the number of text nodes whose style differs between newscrawl and Chromium."""
-    counts = {group: [0] * (len(TOLERANCES) + 1) for group in (COMPLETE, SITES)}
-    for page, ours, theirs in zip(
-        pool.pages, pool.examples["ours"], pool.examples["chromium"], strict=True
-    ):
-        count = counts.get(groups(page))
-        if count is None:  # not rendered
-            continue
-        count[0] += len(ours.nodes)
-        for place, (name, tolerance) in enumerate(TOLERANCES.items(), 1):
-            pairs = zip(ours.nodes.features[name], theirs.nodes.features[name], strict=True)
-            count[place] += sum(abs(left - right) > tolerance for left, right in pairs)
-    rows = [[group, *(f"{n:,}" for n in count)] for group, count in counts.items() if count[0]]
-    names = (f"{ATTRIBUTES.index(name) + 1} {name}" for name in TOLERANCES)
-    return Table("Text nodes with different style in Chromium", ("pages", "nodes", *names), rows)
-
-
-def default_title_table(titles: Mapping[Source, list[Pair]], groups: Groups) -> Table:
-    """Return the quality of the default method's title on pages with all style sheets, by source."""
-    rows = []
-    for source, found in titles.items():
-        pairs = [pair for pair in found if groups.complete(pair.page)]
-        for group, scores in by_group(pairs, groups).items():
-            exact = [pair.exact for pair in pairs if group in (ALL, groups(pair.page))]
-            scored = (figure(scores.micro.f1), figure(scores.macro), figure(mean(exact)))
-            rows.append([group, NAMES[source], str(len(exact)), *scored])
-    rows.sort(key=lambda row: (row[0] == ALL, row[0]))
-    return Table(
-        DEFAULT_TITLE, ("pages", "style from", "titles", "F1", "F1 over pages", "exact"), rows
-    )
-
-
-def find_titles(pool: Pool, source: Source, trained: Sequence[str]) -> Iterator[Pair]:
-    """Yield the out-of-fold titles of the default method, in the order of the folds."""
-    examples = pool.examples[source]
-    fold_of = folds(pool.pages, "extra-site")
-    for fold in range(FOLDS):
-        others = [
-            index
-            for index, other in enumerate(fold_of)
-            if other != fold and pool.pages[index].corpus in trained
-        ]
-        model = fit_title_model([pool.pages[i] for i in others], [examples[i] for i in others])
-        for page, scored, other in zip(pool.pages, examples, fold_of, strict=True):
-            if other == fold and scored.title:
-                yield Pair(page, title_text(scored.candidates, model), scored.title)

@@ -51,8 +51,8 @@ def tag_styles(page: Page) -> Callable[[int], Look]:
 
 def without_author_styles(document: Document) -> Document:
     """Empty the style elements and attributes of *document* without changing its rows."""
-    for element in document.root.iter("style"):
-        element.text = None
+    for row in document.rows_of("style"):
+        document.media[row] = {"type": "text/plain"}
     for element in document.root.iterfind(".//*[@style]"):
         del element.attrib["style"]
     return document

@@ -30,7 +30,7 @@ TABLES = f"""\
 # DocEng 2011
 
 Figures that Cardoso and others publish for RCD4 (200 pages of 20 sites) and NEWS600 (604 pages of
-177 domains), and those of method `cardoso` on {{pages}} pages of {{sites}} sites: {{corpora}}. A cell
+177 domains), and those of method `papers` on {{pages}} pages of {{sites}} sites: {{corpora}}. A cell
 is precision / recall / F1. {{{{doc}}}}`papers` lists the tables of all papers; Table 3 is in
 {{{{doc}}}}`styles`, the effect of each attribute in {{{{doc}}}}`thesis`.
 {_SCORES}
@@ -77,8 +77,7 @@ Chromium. {machine}.
 Tags are worth their cost, style sheets are not. For the published method, any style is better than
 none: with the default style sheet alone titles gain .05, and dates .06 (pages with all sheets, not
 significant) to .16 (other pages). Author style adds nothing to that: titles lose .015 (95 % interval .001 to .042), dates do not change significantly. A model that
-learns from the sizes of some designs is misled by others. The default method finds titles as well
-without style (difference .000 on 240 pages), and its dates do not use style. Chromium's style leads
+learns from the sizes of some designs is misled by others. Chromium's style leads
 to the same scores as that of our engine and costs a hundred times as much.
 """
 
@@ -126,15 +125,7 @@ NOTES: Mapping[str, str] = {
         "Most of these pages have one of two templates. A model fitted to few templates learns their "
         "sizes, which helps on the same sites but misleads on others: train on many sites."
     ),
-    "Differences": (
-        "Change of F1 over pages from the second source to the first, extra-site. The date of the "
-        "default method uses no style."
-    ),
-    "Effect of style sheets on the title": (
-        "The default method is trained on each page with its style and with unknown style. Style "
-        "is unknown if any sheet is missing, even one with fonts only, as on some css-sites."
-    ),
-    "Text nodes with": "Classified nodes of pages with all sheets, for each attribute of style.",
+    "Differences": ("Change of F1 over pages from the second source to the first, extra-site."),
     "Table 3": (
         "*By structural*: total time relative to the structural approach, as in the paper. "
         "*Structural* is parsing, NCE, attributes 1 to 3 and 9 and the classifier. *Cached*: the "

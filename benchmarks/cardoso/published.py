@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from newscrawl.lab.corpora.metrics import Score
 
 if TYPE_CHECKING:
-    from newscrawl.lab.corpora.folds import Kind
-    from newscrawl.lab.training.training_report import Approach
+    from benchmarks.cardoso.cross_validation import Approach, Kind
 
 HEAD_TITLE = Score(0.61, 0.89, 0.72)
 """Baseline: the ``title`` element (Tables 1 and 2)."""

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.cardoso.cross_validation import date_text, folds, out_of_fold, scores, title_text
 from newscrawl.fields.cardoso import Models
-from newscrawl.lab.corpora.folds import FOLDS, folds
+from newscrawl.lab.corpora.folds import FOLDS
 from newscrawl.lab.corpora.metrics import bag_score
-from newscrawl.lab.training.cross_validation import date_text, out_of_fold, scores, title_text
 from newscrawl.lab.training.fit import date_data, fit, title_data
 from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from benchmarks.cardoso.cross_validation import Kind, Scores
     from benchmarks.cardoso.readings import Reading
     from newscrawl.fields.cardoso import ClassifiedNodes
     from newscrawl.lab.corpora.corpus import LabelledPage
-    from newscrawl.lab.corpora.folds import Kind
     from newscrawl.lab.corpora.metrics import Score
-    from newscrawl.lab.training.cross_validation import Scores
     from newscrawl.lab.training.example_types import Example
     from newscrawl.lab.training.examples import Examples
 

@@ -10,11 +10,12 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
+from benchmarks.cardoso.cross_validation import nodes_without_style
 from benchmarks.cardoso.looks import ChromiumStyles, Source, oracle_page, tag_styles
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.fields.cardoso import TextNodes
 from newscrawl.lab.corpora.tables import Table
-from newscrawl.lab.training.example_types import nodes_without_style, without_style
+from newscrawl.lab.training.example_types import without_style
 from newscrawl.lab.training.examples import example
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchmarks.cardoso.cross_validation import KINDS, cross_validate
 from benchmarks.cardoso.pipeline import pipeline_chart
 from benchmarks.cardoso.published import BODY, HEAD_TITLE, LEARNED, LOSS, NEWS600
 from benchmarks.cardoso.readings import examples_of
@@ -22,24 +23,21 @@ from benchmarks.cardoso.scoring import (
 )
 from benchmarks.result_page import Figure
 from newscrawl.fields.cardoso import classify
-from newscrawl.lab.corpora.folds import KINDS, site_names
+from newscrawl.lab.corpora.folds import site_names
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.training.fit import fit_models
-from newscrawl.lab.training.training_report import cross_validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from benchmarks.cardoso.cross_validation import Approach, Kind, Scores
     from benchmarks.cardoso.readings import Reading
     from benchmarks.cardoso.scoring import Pair
     from benchmarks.result_page import Part
     from newscrawl.fields.cardoso import ClassifiedNodes
     from newscrawl.lab.corpora.corpus import LabelledPage
-    from newscrawl.lab.corpora.folds import Kind
     from newscrawl.lab.corpora.metrics import Score
-    from newscrawl.lab.training.cross_validation import Scores
     from newscrawl.lab.training.example_types import Example
-    from newscrawl.lab.training.training_report import Approach
 
     Results = Mapping[tuple[Approach, Kind], list[ClassifiedNodes]]
 

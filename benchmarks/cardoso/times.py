@@ -8,7 +8,9 @@ tree for loading the page and reading the style of its text, plus the classifier
 from __future__ import annotations
 
 import statistics
+import sys
 import time
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,20 +20,19 @@ from benchmarks.browser_cost import browser_costs
 from benchmarks.cardoso.looks import corpus_bytes, oracle_page, without_author_styles
 from benchmarks.cardoso.published import SAVING
 from benchmarks.cardoso.readings import spread
-from benchmarks.style_steps import LinkedSheets, forget
 from newscrawl.body.nce import nce
-from newscrawl.css import INITIAL_STYLE, SheetStore, Stylesheets, decode_sheet, sheet_hash
+from newscrawl.css import INITIAL_STYLE, Sheet, SheetStore, Stylesheets, decode_sheet, sheet_hash
+from newscrawl.css.style import stacks
 from newscrawl.document.document import parse_document
 from newscrawl.fields.cardoso import TextNodes, evaluated_rows, find_date, find_title, load_models
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.evaluation.bootstrap import percentile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from benchmarks.cardoso.looks import Source
-    from newscrawl.css import Sheet
     from newscrawl.document.document import Document
     from newscrawl.lab.corpora.corpus import LabelledPage
 
@@ -70,6 +71,36 @@ PUBLISHED = {
     IMAGE_BROWSER: "39.16",
 }
 """Table 3: times relative to the structural approach; the browser was WebKit."""
+
+
+class LinkedSheets(Mapping[str, Sheet]):
+    """Sheets of a site by URL, from a store or parsed lazily."""
+
+    def __init__(self, texts: Mapping[str, tuple[str, str]], store: SheetStore) -> None:
+        #: URL -> hash and text
+        self._texts = texts
+        self._store = store
+
+    def __getitem__(self, url: str) -> Sheet:
+        key, text = self._texts[url]
+        return self._store.get(key) or self._store.parsed(text)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+
+def forget() -> None:
+    """Clear the caches of selectors, values and pages; parse the default style sheet again."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("newscrawl.css."):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+    stacks.clear()
+    Stylesheets(parse_document(b"<p>x"))
 
 
 class Timed:

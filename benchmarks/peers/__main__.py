@@ -1,4 +1,4 @@
-"""Comparison of newscrawl with other extractors on the same pages: quality, cost, failures.
+"""Comparison of newscrawl with other extractors on the same pages: quality, failures.
 
 Each page is extracted in a worker process with a deadline, so that a tool that hangs or crashes
 fails only on that page. Learned methods of newscrawl are evaluated out of fold: they are fitted to
@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.peers.document import write_document
+from benchmarks.peers.document import document
 from benchmarks.peers.run import answers, gold_titles
 from benchmarks.peers.score import Result
 from benchmarks.peers.tables import tables
@@ -52,7 +52,7 @@ def main() -> None:
     result_tables = list(tables(results, options.fields))
     print_tables(result_tables, sys.stdout)
     if options.out:
-        write_document(results, options.fields, result_tables, options.out)
+        options.out.write_text(document(results, result_tables), encoding="utf-8")
 
 
 def load_pages(folder: Path) -> list[LabelledPage]:
@@ -129,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         metavar="FILE.md",
-        help="write the tables to this file, and a plot next to it",
+        help="write the tables to this file",
     )
     return parser
 

@@ -1,8 +1,7 @@
-"""Report of the comparison: its method, tables and plot."""
+"""Report of the comparison: its method, and tables."""
 
 from __future__ import annotations
 
-import os
 from platform import python_version
 from typing import TYPE_CHECKING
 
@@ -17,10 +16,8 @@ from newscrawl.lab.evaluation.families import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from benchmarks.peers.tables import Results
-    from benchmarks.peers.tool_types import Field
     from newscrawl.lab.corpora.corpus import LabelledPage
 
 _HEAD = """\
@@ -62,10 +59,7 @@ Rows are ordered by quality, so tools above `{ours}` are better than it in that 
 - **Metadata given**: share of the pages with labelled metadata, whether the value is right or wrong.
 - **ours - it**: mean of the differences page by page, with the 95 % interval of a bootstrap over
   sites ({resamples} resamples).
-- **Cost**: CPU time of the call divided by that of `lxml.html.document_fromstring` on the same
-  bytes, in the same process, before and after. Each page is run once, after a pause, with cold
-  processor caches: in a loop over the pages, newscrawl takes a tenth less. Load average of the machine
-  in the last 15 minutes of the run: {load:.1f} on {processors} processors. Answers of other tools may be from an earlier run.
+- {{doc}}`stages` has the CPU time of some of the tools.
 
 Labels of fundus were read from the publishers' metadata by parsers made for each: tools that read
 metadata have an advantage there, above all with dates. The saved pages of postlight have `value` in
@@ -75,31 +69,17 @@ only if configured to, and both newspaper4k and goose3 use English stop words wh
 declares no language.
 
 Python {python}, lxml {lxml}.
-
-![Quality against cost]({plot})
 """
 
 _FOLDS = ", with models that have seen no page of the same registered domain"
 
 
-def write_document(
-    results: Results, fields: Sequence[Field], tables: Iterable[Table], path: Path
-) -> None:
-    """Write the report with *tables* to *path*, and the plot next to it."""
-    from benchmarks.peers.plot import plot  # noqa: PLC0415  # matplotlib is in the extra
-
-    picture = path.with_suffix(".svg")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plot(results, fields, picture)
-    path.write_text(document(results, tables, picture.name), encoding="utf-8")
+def document(results: Results, tables: Iterable[Table]) -> str:
+    """Return the report in Markdown."""
+    return "\n".join([_head(results), *map(markdown, tables), markdown(_calls(results))])
 
 
-def document(results: Results, tables: Iterable[Table], picture: str) -> str:
-    """Return the report in Markdown; *picture* is the file name of the plot."""
-    return "\n".join([_head(results, picture), *map(markdown, tables), markdown(_calls(results))])
-
-
-def _head(results: Results, picture: str) -> str:
+def _head(results: Results) -> str:
     pages = [result.page for result in next(iter(results.values()))]
     return _HEAD.format(
         pages=len(pages),
@@ -112,11 +92,8 @@ def _head(results: Results, picture: str) -> str:
         description=MIN_DESCRIPTION_F1,
         unlabelled=_unlabelled(pages),
         exact=EXACT_RATIO,
-        load=os.getloadavg()[2],
-        processors=os.cpu_count(),
         python=python_version(),
         lxml=lxml.etree.__version__,
-        plot=picture,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field, replace
 from functools import cache
-from time import process_time
 from typing import TYPE_CHECKING, Any
 
 import lxml.html
@@ -25,27 +24,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-_warm: set[str] = set()
-"""Tools that have already processed a page in this process."""
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Output of a tool on a page, and its cost."""
+    """Output of a tool on a page."""
 
     output: Output = field(default_factory=Output)
-    #: CPU time as a multiple of ``lxml.html`` parsing of the same bytes; None: the page failed
-    parses: float | None = None
     error: str | None = None
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Answer:
         """Create an answer from the values of :meth:`to_plain`."""
-        return cls(Output(**plain["output"]), plain["parses"], plain["error"])
+        return cls(Output(**plain["output"]), plain["error"])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the answer as JSON values."""
-        return {"output": self.output._asdict(), "parses": self.parses, "error": self.error}
+        return {"output": self.output._asdict(), "error": self.error}
 
 
 def run_tool(
@@ -53,35 +47,21 @@ def run_tool(
 ) -> dict[str, Any]:
     """Return the :class:`Answer` of *tool* as JSON values; *page* is a plain :class:`LabelledPage`.
 
-    The page is parsed by lxml before and after the call, so that changes of the machine's speed
-    affect both. Errors of the tool are raised.
+    Errors of the tool are raised.
     """
     run, run_modified = _load(tool, models)
     labelled = LabelledPage.from_plain(page)
-    root, before = _parse(data)
     page_input = PageInput(
         data,
         data.decode("utf-8", "replace"),
         labelled.url,
-        root.get("lang"),
+        lxml.html.document_fromstring(data).get("lang"),
         labelled.fetched_at,
     )
-    if tool not in _warm:
-        run(page_input)  # exclude what is loaded with the first page
-        _warm.add(tool)
-    start = process_time()
     output = run(page_input)
-    seconds = process_time() - start
-    _, after = _parse(data)
     if run_modified is not None:
         output = output._replace(modified=run_modified(page_input))
-    return Answer(output, 2 * seconds / (before + after)).to_plain()
-
-
-def _parse(data: bytes) -> tuple[lxml.html.HtmlElement, float]:
-    start = process_time()
-    root = lxml.html.document_fromstring(data)
-    return root, process_time() - start
+    return Answer(output).to_plain()
 
 
 @cache
@@ -140,7 +120,6 @@ def answers(
         return _merge(
             map_folds(
                 pages,
-                "extra-site",
                 lambda members, models: _run(name, members, workers, models=str(models)),
                 learn_from=learn_from,
                 fit=fit_default if name == OURS else fit_bundle,

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
 from newscrawl.fields.metadata.structured_date import parse_date
-from newscrawl.lab.corpora.metadata_match import field_matches, measured_value
+from newscrawl.lab.corpora.metadata_match import field_matches
 from newscrawl.lab.corpora.metrics import Score, bag_score, mean, mean_score, same_day, score_of
 from newscrawl.lab.corpora.title_match import TitleMatch
-from newscrawl.lab.evaluation.bootstrap import percentile
 from newscrawl.lab.evaluation.families import FAILED
 from newscrawl.text import words
 
@@ -100,14 +98,6 @@ class Bodies(NamedTuple):
     given: float
 
 
-class Cost(NamedTuple):
-    """CPU time as a multiple of ``lxml.html`` parsing, and failures by kind."""
-
-    median: float
-    p95: float
-    failures: Counter[str]
-
-
 def titles(results: Sequence[Result], label: Callable[[Result], str]) -> Titles:
     """Return the title scores of the pages for which *label* returns a title."""
     matches = [TitleMatch.of(result.title, gold) for result in results if (gold := label(result))]
@@ -157,14 +147,9 @@ def bodies(results: Sequence[Result]) -> Bodies:
     )
 
 
-def cost(results: Sequence[Result]) -> Cost:
-    """Return the cost of the pages without failure, and the number of failures by kind."""
-    answers = [result.answer for result in results]
-    parses = sorted(answer.parses for answer in answers if answer.parses is not None)
-    failures = Counter(failure_kind(answer.error) for answer in answers if answer.error)
-    if not parses:
-        return Cost(float("nan"), float("nan"), failures)
-    return Cost(median(parses), percentile(parses, 0.95), failures)
+def failures(results: Sequence[Result]) -> Counter[str]:
+    """Return the number of failures by kind."""
+    return Counter(failure_kind(error) for result in results if (error := result.answer.error))
 
 
 def failure_kind(error: str) -> str:
@@ -204,5 +189,7 @@ def has_label(name: MetadataField) -> Callable[[Result], bool]:
 
 
 def metadata(name: MetadataField) -> Callable[[Result], float]:
-    """Return a function that returns the score of a labelled metadata field."""
-    return lambda result: measured_value(name, result.metadata[name])
+    """Return a function that returns the F1 of tags, or whether another labelled field is right."""
+    if name == "tags":
+        return lambda result: result.metadata[name].f1
+    return lambda result: float(result.metadata[name].right)

@@ -96,7 +96,7 @@ def _group(name: str, results: Results, pages: Sequence[LabelledPage]) -> Group:
 
 
 def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
-    """Yield the tables: bodies, titles and days of each family, and costs."""
+    """Yield the tables: bodies, titles and days of each family, and failures."""
     by_family = family_groups(results)
     news = news_groups(results)
     names = {ALL, *(family.name for family in FAMILIES)}
@@ -110,7 +110,7 @@ def tables(results: Results, fields: Sequence[Field]) -> Iterator[Table]:
     if "date" in fields:
         yield from (date_table(group) for group in corpora if group.has_label("date"))
     yield from _metadata_tables(results, [name for name in METADATA_FIELDS if name in fields])
-    yield from map(cost_table, (news[-1], by_family[-1]))
+    yield failure_table(by_family[-1])
 
 
 def overview_table(groups: Sequence[Group]) -> Table:
@@ -289,25 +289,16 @@ def body_table(group: Group) -> Table:
     )
 
 
-def cost_table(group: Group) -> Table:
-    """Return the cost of the tools and their failures."""
-    costs = {name: score.cost(found) for name, found in group.results.items()}
-    rows = [
-        [
-            name,
-            " ".join(TOOLS[name].fields),
-            f"{cost.median:.1f}",
-            f"{cost.p95:.1f}",
-            str(cost.failures.total()),
-            ", ".join(f"{kind} {count}" for kind, count in cost.failures.most_common()),
-        ]
-        for name, cost in sorted(costs.items(), key=lambda item: item[1].median)
-    ]
+def failure_table(group: Group) -> Table:
+    """Return the fields of the tools and their failures."""
+    rows = []
+    for name, found in group.results.items():
+        failures = score.failures(found)
+        kinds = ", ".join(f"{kind} {count}" for kind, count in failures.most_common())
+        rows.append([name, " ".join(TOOLS[name].fields), str(failures.total()), kinds])
     pages = _pages(len(found) for found in group.results.values())
     return Table(
-        f"CPU time by lxml.html parsing of the same bytes, {group.name}: {pages} pages",
-        ("tool", "gives", "median", "p95", "failed", "of what"),
-        rows,
+        f"Failures, {group.name}: {pages} pages", ("tool", "gives", "failed", "of what"), rows
     )
 
 

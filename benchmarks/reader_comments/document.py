@@ -46,10 +46,10 @@ _HEAD = """\
 - **newscrawl, no names at all**: the same pages without any class, id or microdata: structure, dates and words alone.
 - trafilatura {trafilatura} and resiliparse {resiliparse} are called to leave comments out ({{doc}}`peers`).
 
-Phase 2 of NCE changes {changed} of the pages: it looks for blocks that share most of their words, which comments with
-different authors and texts do not. What `nce` removes, phase 1 leaves out with the rest of the page. The NCE paper states that phase 2 removes the comments of "more than 70%" of the documents that have some, and that
-relevant content is lost on "less than 4%"; it does not say from which share of the words on. Its phase 2 runs here as
-published.
+Phase 2 of NCE changes {changed} of the pages: its limits keep it from cutting stories. Most of what `nce` removes, phase 1
+leaves out with the rest of the page. The NCE paper states that phase 2 removes the comments of "more than 70%" of the
+documents that have some, and that relevant content is lost on "less than 4%"; it does not say from which share of the words
+on. `nce:published` has its conditions without limits, `nce:ancestor` the cut of the thesis ({{doc}}`../internals/methods`).
 
 """
 

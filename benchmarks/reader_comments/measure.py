@@ -146,6 +146,9 @@ OURS: Mapping[str, Extractor] = {
     "newscrawl, no names at all": _ours("newscrawl", without_names),
     "nce": _ours("nce"),
     "nce without phase 2": _unchanged("nce"),
+    "nce:published": _ours("nce:published"),
+    "nce:published without phase 2": _unchanged("nce:published"),
+    "nce:ancestor": _ours("nce:ancestor"),
 }
 """Methods of newscrawl; the second reads pages without classes, ids and microdata."""
 

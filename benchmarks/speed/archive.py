@@ -12,7 +12,6 @@ import argparse
 import io
 import json
 import os
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from benchmarks.speed.pages import SitePage
 
-TOOLS = ("newscrawl", "resiliparse", "trafilatura", "spark")
+TOOLS = ("newscrawl", "resiliparse", "trafilatura")
 _DATE = "2026-11-20T12:00:00Z"
 _NEWSCRAWL = "from newscrawl.cli.main import main; main()"
 
@@ -70,31 +69,26 @@ def _content_type(html: bytes) -> str:
     return "text/html; charset=utf-8"
 
 
-def command_of(name: str, archive: Path, items: Path, cores: int, spark: Path) -> list[str]:
-    """Return the command that extracts *archive* to *items*; *spark* is a Python with PySpark."""
+def command_of(name: str, archive: Path, items: Path, cores: int) -> list[str]:
+    """Return the command that extracts *archive* to *items*."""
     if name == "newscrawl":
         # One core: in this process. More: the first process reads and writes.
         jobs = 0 if cores == 1 else cores
         options = ["-o", str(items), "--jobs", str(jobs)]
         return [sys.executable, "-c", _NEWSCRAWL, "extract", str(archive), *options]
-    if name == "spark":
-        options = ["--master", f"local[{cores}]", str(archive), f"{items}.spark"]
-        return [str(spark), "-m", "newscrawl.spark", "extract", *options]
     tool = [sys.executable, "-m", "benchmarks.speed.archive_tools", name]
     return [*tool, str(archive), str(items), str(cores)]
 
 
 def run(
-    name: str, cores: int, *, pages: Sequence[SitePage], archive: Path, folder: Path, spark: Path
+    name: str, cores: int, *, pages: Sequence[SitePage], archive: Path, folder: Path
 ) -> dict[str, Any]:
     """Run a tool once on *cores* cores; return its figures."""
     items, log = folder / f"{name}-{cores}.jsonl", folder / f"{name}.log"
     items.unlink(missing_ok=True)
     allowed = sorted(os.sched_getaffinity(0))[:cores]
-    command = command_of(name, archive, items, cores, spark)
+    command = command_of(name, archive, items, cores)
     measured = measure(command, environment(), log, cores=allowed)
-    if name == "spark" and measured.returncode == 0:
-        _convert(spark, items)
     if measured.returncode or not items.exists():
         raise FailedRunError.of(name, log)
     with items.open(encoding="utf-8") as file:
@@ -109,13 +103,6 @@ def run(
     }
 
 
-def _convert(spark: Path, items: Path) -> None:
-    """Write the articles of a Spark job as JSON Lines."""
-    module = ["-m", "benchmarks.speed.archive_tools", "parquet"]
-    found = f"{items}.spark/articles.parquet"
-    subprocess.run([spark, *module, found, items, "1"], env=environment(), check=True)
-
-
 def run_rounds(
     pages: Sequence[SitePage],
     names: Sequence[str],
@@ -123,12 +110,11 @@ def run_rounds(
     log: RunLog,
     *,
     archive: Path,
-    spark: Path,
 ) -> None:
     """Run each of *names* on one core and on two, once per round; add the figures to *log*."""
     key = pages_key(pages)
     with TemporaryDirectory() as folder:
-        tools = partial(run, pages=pages, archive=archive, folder=Path(folder), spark=spark)
+        tools = partial(run, pages=pages, archive=archive, folder=Path(folder))
         for number in range(1, rounds + 1):
             for name, cores in product(names if number % 2 else names[::-1], (1, 2)):
                 title = f"{name}, {cores}"
@@ -149,10 +135,7 @@ def main() -> None:
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--pages", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--only", nargs="+", choices=TOOLS, default=TOOLS[:-1])
-    parser.add_argument(
-        "--spark", type=Path, default=Path(".venv/bin/python"), help="Python with PySpark"
-    )
+    parser.add_argument("--only", nargs="+", choices=TOOLS, default=TOOLS)
     parser.add_argument("--runs", type=Path, default=Path(".bench/archive.jsonl"))
     parser.add_argument("--out", type=Path, help="page to write, with its plot next to it")
     options = parser.parse_args()
@@ -162,7 +145,7 @@ def main() -> None:
         print(f"writing {archive} ...", file=sys.stderr, flush=True)
         make_archive(archive, pages)
     log = RunLog(options.runs)
-    run_rounds(pages, options.only, options.rounds, log, archive=archive, spark=options.spark)
+    run_rounds(pages, options.only, options.rounds, log, archive=archive)
     write_report(
         {
             (name, cores): found

@@ -6,7 +6,6 @@ from platform import python_version
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchmarks.speed.bar_panels import Panel, bar_panels
 from benchmarks.speed.pages import RIGHT
 from benchmarks.speed.report_parts import (
     Runs,
@@ -15,6 +14,7 @@ from benchmarks.speed.report_parts import (
     middle,
     rate,
     ratios,
+    speed_chart,
     spread,
     write_page,
 )
@@ -30,7 +30,6 @@ LABELS = {
     "newscrawl": "newscrawl extract",
     "resiliparse": "fastwarc + resiliparse",
     "trafilatura": "warcio + trafilatura",
-    "spark": "newscrawl on Spark, local",
 }
 #: goals of the CPU time of newscrawl, as a multiple of that of another tool
 LIMITS = {"trafilatura": 1 / 3, "resiliparse": 2.5}
@@ -51,14 +50,13 @@ the whole command, imports included, of all its processes together.
 - **fastwarc + resiliparse**: `extract_plain_text(tree, main_content=True, comments=False, ...)`: title
   and body. **warcio + trafilatura**: `bare_extraction(html, url=url, with_metadata=True,
   include_comments=False)`. With two cores the first process reads, and a pool of two extracts.
-- **Spark**: `python -m newscrawl.spark extract --master local[N] ARCHIVE FOLDER`, to Parquet, Java included.
 - **Body F1**: bag of words, mean over pages, a missing page counts as 0. *Unseen*: on pages that no
   model of newscrawl is fitted to; most of the others are in its training. *Right*: share of pages with
   an F1 of at least {right}. {{doc}}`peers` compares out of fold.
 
 Python {python}.
 
-![Pages a second, CPU time and quality by tool](archive-benchmark.svg)
+![Pages a second by tool](archive-benchmark.svg)
 """
 
 
@@ -99,21 +97,6 @@ def ratio_table(results: Results) -> Table:
     return Table("Ratios, by round", head, rows)
 
 
-def plot(results: Results) -> str:
-    """Return the plot."""
-    rows = {
-        f"{LABELS[name]}, {cores} core{'s' * (cores > 1)}": runs
-        for (name, cores), runs in results.items()
-    }
-    panels = [
-        Panel("pages a second", {label: middle(runs, rate) for label, runs in rows.items()}),
-        Panel("CPU, ms a page", {label: middle(runs, cpu) for label, runs in rows.items()}),
-        Panel("F1 of the body", {label: runs[-1]["f1"] for label, runs in rows.items()}, ".3f"),
-    ]
-    ours = [label for label in rows if label.startswith("newscrawl")]
-    return bar_panels("One archive, the same pages", panels, ours=ours)
-
-
 def write_report(
     results: Results, *, pages: Mapping[str, int], megabytes: float, out: Path | None
 ) -> None:
@@ -126,4 +109,9 @@ def write_report(
         python=python_version(),
     )
     tables = [cost_table(results), ratio_table(results)]
-    write_page(head, tables, results.values(), plot(results), out)
+    shown = {
+        f"{LABELS[name]}, {cores} core{'s' * (cores > 1)}": runs
+        for (name, cores), runs in results.items()
+    }
+    chart = speed_chart("One archive, the same pages", shown)
+    write_page(head, tables, results.values(), chart, out)

@@ -84,21 +84,12 @@ def extract_all(
         _write(items, pool.imap(extract, read(archive), _CHUNK))
 
 
-def read_parquet(folder: Path, items: Path, _cores: int) -> None:
-    """Write the articles of a Spark job to *items*."""
-    from pyarrow.dataset import dataset
-
-    batches = dataset(folder).to_batches(columns=["url", "body"])
-    _write(items, (row for batch in batches for row in batch.to_pylist()))
-
-
 def _write(path: Path, articles: Iterable[dict[str, Any]]) -> None:
     with path.open("w", encoding="utf-8") as file:
         file.writelines(f"{json.dumps(article, ensure_ascii=False)}\n" for article in articles)
 
 
 TOOLS: dict[str, Callable[[Path, Path, int], None]] = {
-    "parquet": read_parquet,
     "resiliparse": partial(extract_all, read_fastwarc, extract_resiliparse),
     "trafilatura": partial(extract_all, read_warcio, extract_trafilatura),
 }

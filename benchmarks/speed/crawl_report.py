@@ -6,7 +6,6 @@ from platform import python_version
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.speed.bar_panels import Panel, bar_panels
 from benchmarks.speed.contestants import CONCURRENT, CONCURRENT_PER_HOST
 from benchmarks.speed.pages import RIGHT
 from benchmarks.speed.report_parts import (
@@ -15,6 +14,7 @@ from benchmarks.speed.report_parts import (
     middle,
     rate,
     ratios,
+    speed_chart,
     spread,
     write_page,
 )
@@ -35,7 +35,7 @@ LABELS = {
     "fundus": "Fundus",
     "scrapy": "Scrapy alone",
 }
-OURS = ("newscrawl", "newscrawl-sites")
+OURS = "newscrawl"
 STALL_LIMIT = 0.5
 #: contestant -> minimum ratio of the pages a second of newscrawl to its own
 LIMITS = {"trafilatura-inline": 4.0, "trafilatura-pool": 2.0}
@@ -72,7 +72,7 @@ contestants, every second round in reverse order. Medians, in brackets the small
 
 Python {python}.
 
-![Pages a second, CPU time and quality by tool](crawl-benchmark.svg)
+![Pages a second by tool](crawl-benchmark.svg)
 """
 
 
@@ -120,9 +120,9 @@ def ratio_table(results: Mapping[str, Runs]) -> Table:
     """Return the table of newscrawl's ratios to the others, within a round."""
     rows = []
     for name in results:
-        ours, runs = results.get(OURS[0], []), results[name]
+        ours, runs = results.get(OURS, []), results[name]
         faster, cheaper = ratios(ours, runs, rate), ratios(ours, runs, cpu)
-        if name == OURS[0] or not faster or name == "fundus":
+        if name == OURS or not faster or name == "fundus":
             continue
         rows.append(
             [
@@ -134,35 +134,6 @@ def ratio_table(results: Mapping[str, Runs]) -> Table:
         )
     head = ("newscrawl to", "pages/s", "goal", "pages per CPU second")
     return Table("Ratios, by round", head, rows)
-
-
-def plot(results: Mapping[str, Runs]) -> str:
-    """Return the plot."""
-    shown = {LABELS[name]: (name, results[name]) for name in LABELS if name in results}
-    panels = [
-        Panel("pages a second", {label: middle(runs, rate) for label, (_, runs) in shown.items()}),
-        Panel("CPU, ms a page", {label: middle(runs, cpu) for label, (_, runs) in shown.items()}),
-        Panel(
-            "longest stall of the loop, s",
-            {
-                label: middle(runs, lambda run: run["stall"])
-                for label, (_, runs) in shown.items()
-                if runs[-1]["stall"] is not None
-            },
-            ".2f",
-        ),
-        Panel(
-            "F1 of the body",
-            {
-                label: runs[-1]["f1"]
-                for label, (name, runs) in shown.items()
-                if name not in {"scrapy", "fundus"}
-            },
-            ".3f",
-        ),
-    ]
-    title = "The same pages, crawled on two cores"
-    return bar_panels(title, panels, ours=[LABELS[name] for name in OURS])
 
 
 def write_report(
@@ -186,4 +157,6 @@ def write_report(
         python=python_version(),
     )
     tables = [cost_table(results), ratio_table(results)]
-    write_page(head, tables, results.values(), plot(results), out)
+    shown = {LABELS[name]: results[name] for name in LABELS if name in results}
+    chart = speed_chart("The same pages, crawled on two cores", shown)
+    write_page(head, tables, results.values(), chart, out)

@@ -7,6 +7,7 @@ import sys
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.dots import Dot, dot_chart
 from newscrawl.lab.corpora.tables import Table, markdown, print_tables
 
 if TYPE_CHECKING:
@@ -46,6 +47,16 @@ def ratios(ours: Runs, others: Runs, figure: Callable[[dict[str, Any]], float]) 
     return sorted(
         figure(run) / figure(by_round[run["round"]]) for run in ours if run["round"] in by_round
     )
+
+
+def speed_chart(title: str, runs: Mapping[str, Runs]) -> str:
+    """Return the chart of the pages a second by label, with the slowest and the fastest run."""
+    rates = {label: [rate(run) for run in found] for label, found in runs.items()}
+    rows = {
+        label: {"pages a second": Dot(median(found), min(found), max(found))}
+        for label, found in rates.items()
+    }
+    return dot_chart(title, "pages a second", rows, log=True)
 
 
 def run_line(run: dict[str, Any]) -> str:

@@ -101,8 +101,8 @@ class ArchiveRecord:
 class Flaw:
     """A record that could not be read."""
 
-    #: ``cut`` (the file ends within it), ``damaged``, ``too_large`` (skipped) or ``memory`` (reading
-    #: it exceeded the memory limit)
+    #: ``cut`` (the file ends within it), ``damaged``, ``too_large`` (skipped) or ``memory``
+    #: (reading it exceeded the memory limit)
     reason: str
     #: offset of the gzip member, or of the record in an uncompressed archive
     offset: int

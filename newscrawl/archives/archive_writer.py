@@ -51,6 +51,9 @@ MAX_PENDING_BYTES: Final = 32 * 2**20
 """Bytes of unwritten responses above which downloads wait for the writer."""
 
 _VERSION: Final = "WARC/1.1"
+_SPECIFICATION: Final = (
+    "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+)
 # Level 9, the default of warcio, takes twice the time for about the same size.
 _LEVEL: Final = 6
 
@@ -225,7 +228,7 @@ def _info(name: str, about: Mapping[str, str]) -> bytes:
     """Return the ``warcinfo`` record of the archive *name*."""
     fields = {
         "format": "WARC File Format 1.1",
-        "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "conformsTo": _SPECIFICATION,
         **about,
     }
     block = "".join(f"{key}: {value}\r\n" for key, value in fields.items()).encode()

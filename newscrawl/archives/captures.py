@@ -58,8 +58,8 @@ _YEARS: Final = range(1990, 2100)
 class NoPageError(Exception):
     """The record has no page.
 
-    ``reason`` is the name of the cause in the counts. With a ``message``, the record may have a page
-    that could not be read: a failure.
+    ``reason`` is the name of the cause in the counts. With a ``message``, the record may have a
+    page that could not be read: a failure.
     """
 
     def __init__(self, reason: str, message: str = "") -> None:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -19,17 +20,19 @@ from newscrawl.archives.sources import SPLIT, Unit, plan
 from newscrawl.archives.unit_extraction import (
     UnitExtraction,
     UnreadableError,
-    close_idle_workers,
-    keep_worker,
-    take_worker,
+    close_server,
+    unit_worker,
 )
 from newscrawl.pipeline_options import PipelineOptions
+from newscrawl.site_rules import SiteRules, problems
 from newscrawl.workers.process import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     Map = Callable[[Callable[[Unit], UnitRecord], list[Unit]], Iterable[UnitRecord]]
+
+logger = logging.getLogger(__name__)
 
 UNREADABLE: Final = "unreadable"
 """Reason of files that could not be read."""
@@ -51,15 +54,13 @@ class Job:
     settings: Mapping[str, Any] = field(default_factory=dict)
     #: MB of a unit
     split: int = SPLIT
-    #: skip pages whose URLs are not like those of articles
-    url_gate: bool = False
     #: registered domains, such as ``example.co.uk``, of the pages to extract; empty: all
     domains: frozenset[str] = frozenset()
     _pipeline: PipelineOptions = field(init=False, repr=False, compare=False)
     _limits: Limits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Read the settings once, so that a relative ``NEWSCRAWL_SINCE`` is the same for all units."""
+        """Read the settings once: a relative ``NEWSCRAWL_SINCE`` is the same for all units."""
         settings = Settings(dict(self.settings))
         object.__setattr__(self, "_pipeline", PipelineOptions.read(settings))
         object.__setattr__(self, "_limits", Limits.read(settings))
@@ -70,61 +71,55 @@ class Job:
         Raises ``ValueError`` for an invalid source, or if the folder has the output of a job with
         other options; ``OSError`` if it cannot be written.
         """
+        folder = self._pipeline.site_rules
+        for rule in SiteRules(folder).read_all() if folder else ():
+            for line in problems(rule):
+                logger.warning("%s", line)
         units = plan(sources, self.split * 2**20)
-        folder = OutputFolder(self.output)
-        if not folder.claim(self._options()):
+        output = OutputFolder(self.output)
+        if not output.claim(self._options()):
             raise ValueError(f"{self.output}: has the output of a job with other options")
         attempts: Counter[Unit] = Counter()
-        records = folder.records(units)
+        records = output.records(units)
         try:
             while pending := _pending(units, records, attempts):
-                folder.remove_summary()
+                output.remove_summary()
                 attempts.update(pending)
                 for _ in map_units(self.extract, pending):
                     pass
-                records = folder.records(units)
+                records = output.records(units)
         finally:
-            close_idle_workers()
+            close_server()
         summary = summarise(units, records)
-        folder.write_summary(summary)
+        output.write_summary(summary)
         return summary
 
     def _options(self) -> dict[str, Any]:
         return {
             "settings": {name: str(self.settings[name]) for name in sorted(self.settings)},
             "split": self.split,
-            "url_gate": self.url_gate,
             "domains": sorted(self.domains),
         }
 
     def extract(self, unit: Unit) -> UnitRecord:
-        """Extract the pages of *unit*, in a worker process with deadline and memory limit.
-
-        The next unit in this process uses the same worker process, which ends when it is idle for a
-        minute.
-        """
-        tables, error = ArticleTables(self._pipeline.body_formats), None
+        """Extract the pages of *unit*, in a worker process with deadline and memory limit."""
+        tables, error = ArticleTables(self._pipeline.extra_fields), None
         extraction = UnitExtraction(
             unit,
             self._pipeline,
             self._limits,
-            url_gate=self.url_gate,
             domains=self.domains,
             add=tables.add,
         )
         failures = extraction.failures
-        worker = take_worker(self._limits.deadline)
+        worker = unit_worker(self._limits.deadline)
         try:
             extraction.run(worker)
         except UnreadableError as problem:
             error = str(problem)
             failures = [Failure("", UNREADABLE, error)]
+        finally:
             worker.close()
-        except BaseException:
-            worker.close()
-            raise
-        else:
-            keep_worker(worker, self._limits.deadline)
         first, following, counts = extraction.first, extraction.next, dict(extraction.counts)
         record = UnitRecord(unit.name, first, following, counts, error=error)
         days = {} if error else tables.close()

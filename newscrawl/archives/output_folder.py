@@ -27,12 +27,12 @@ from pyarrow import parquet
 from newscrawl.archives.remote_files import join_path, list_names, read_bytes, remove, write_bytes
 from newscrawl.exporters.parquet import (
     ARTICLE_COLUMNS,
-    FORMAT_COLUMNS,
+    EXTRA_COLUMNS,
     GROUP_ROWS,
     article_row,
     to_table,
 )
-from newscrawl.extraction.body_formats import FORMAT_FIELDS
+from newscrawl.items import EXTRA_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,10 +77,9 @@ class UnitRecord:
 class ArticleTables:
     """Tables of articles in memory, one per day of download (UTC)."""
 
-    def __init__(self, formats: Iterable[str]) -> None:
-        extra = {FORMAT_FIELDS[name] for name in formats}
-        formats_by_name = {name: kind for name, kind in FORMAT_COLUMNS.items() if name in extra}
-        self._schema = pa.schema(ARTICLE_COLUMNS | formats_by_name)
+    def __init__(self, extra_fields: Iterable[str]) -> None:
+        extra = {name: EXTRA_COLUMNS[name] for name in EXTRA_FIELDS if name in set(extra_fields)}
+        self._schema = pa.schema(ARTICLE_COLUMNS | extra)
         self._rows: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
 
     def add(self, article: Article) -> None:

@@ -42,7 +42,7 @@ def join_path(folder: str, *names: str) -> str:
 
 @contextmanager
 def open_seekable(path: str) -> Iterator[IO[bytes]]:
-    """Open *path* for reading; copy it to a temporary file if its server does not support ranges."""
+    """Open *path* for reading, a temporary copy if its server does not support ranges."""
     if is_local(path):
         with Path(path.removeprefix("file://")).open("rb") as file:
             yield file

@@ -1,21 +1,18 @@
-"""Extraction of a unit in a guarded worker process, which then waits for the next one.
-
-A new process would have to load its modules and models again.
-"""
+"""Extraction of a unit in a guarded worker process."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import asdict
-from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any, Final
 
 from newscrawl.archives.captures import MAX_FAILURES, Failure
 from newscrawl.archives.unit_pages import RowFields
 from newscrawl.items import Article
 from newscrawl.pipeline_options import PAGE_TASK
+from newscrawl.workers.fork_server import ForkServer, can_fork
 from newscrawl.workers.process import Limits, SiteBudget, WorkerProcess
 
 if TYPE_CHECKING:
@@ -26,13 +23,10 @@ if TYPE_CHECKING:
 
 UNIT_TASK: Final = "newscrawl.archives.unit_pages:extract_unit"
 
-IDLE_SECONDS: Final = 60.0
-"""Seconds after which an idle process ends: the job may be over."""
-
 _PRELOAD: Final = ("newscrawl.workers.tasks:load_models", "newscrawl.archives.unit_pages")
 
-_lock: Final = Lock()
-_idle: Final[defaultdict[tuple[int, float], list[tuple[WorkerProcess, Timer]]]] = defaultdict(list)
+# Of this process, and of those that it is a copy of.
+_servers: Final[dict[int, ForkServer]] = {}
 
 
 class UnreadableError(Exception):
@@ -42,8 +36,7 @@ class UnreadableError(Exception):
 class UnitExtraction:
     """Extracts the pages of *unit*; calls *add* with each article.
 
-    *limits* are those of pages; *domains* and *url_gate* of
-    :func:`~newscrawl.archives.unit_pages.left_out`.
+    *limits* are those of pages, *domains* the registered domains to extract; empty: all.
     """
 
     def __init__(
@@ -52,7 +45,6 @@ class UnitExtraction:
         options: PipelineOptions,
         limits: Limits,
         *,
-        url_gate: bool = False,
         domains: frozenset[str] = frozenset(),
         add: Callable[[Article], object],
     ) -> None:
@@ -64,7 +56,6 @@ class UnitExtraction:
         self._budget = SiteBudget(limits.site_seconds)
         self._arguments = {
             "fields": RowFields.of(options),
-            "url_gate": url_gate,
             "domains": sorted(domains),
             "task": PAGE_TASK,
             "options": options.task_arguments,
@@ -139,48 +130,20 @@ class UnitExtraction:
         dropped = self._options.drop_reason(article)
         self.counts[dropped or "article"] += 1
         if not dropped:
+            self._options.trim(article)
             self._add(article)
 
 
-def take_worker(deadline: float) -> WorkerProcess:
-    """Return an idle worker with this *deadline* (seconds), or a new one."""
-    with _lock:
-        workers = _idle[_key(deadline)]
-        worker, timer = workers.pop() if workers else (None, None)
-    if worker is None or timer is None:
-        return WorkerProcess(Limits(deadline, memory=0, tasks=0), *_PRELOAD)
-    timer.cancel()
-    return worker
+def unit_worker(deadline: float) -> WorkerProcess:
+    """Return a worker for units, with the *deadline* of each page in seconds.
+
+    The process of which it is a copy remains for other units, until :func:`close_server`.
+    """
+    if can_fork():
+        _servers.setdefault(os.getpid(), ForkServer.shared(_PRELOAD))
+    return WorkerProcess(Limits(deadline, memory=0, tasks=0), *_PRELOAD)
 
 
-def keep_worker(worker: WorkerProcess, deadline: float) -> None:
-    """Keep *worker*, which has no task, for :func:`take_worker`."""
-    key = _key(deadline)
-
-    def expire() -> None:
-        with _lock:
-            if (worker, timer) not in _idle[key]:
-                return  # taken in the meantime
-            _idle[key].remove((worker, timer))
-        worker.close()
-
-    timer = Timer(IDLE_SECONDS, expire)
-    timer.daemon = True
-    with _lock:
-        _idle[key].append((worker, timer))
-    timer.start()
-
-
-def close_idle_workers() -> None:
-    """Close the idle workers of this process."""
-    with _lock:
-        closed = [entry for key in _idle if key[0] == os.getpid() for entry in _idle[key]]
-        _idle.clear()
-    for worker, timer in closed:
-        timer.cancel()
-        worker.close()
-
-
-def _key(deadline: float) -> tuple[int, float]:
-    # A forked process has none of the threads of its parent's workers.
-    return os.getpid(), deadline
+def close_server() -> None:
+    """End the process of which the workers of this process are copies."""
+    _servers.pop(os.getpid(), None)

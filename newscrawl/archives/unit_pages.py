@@ -1,4 +1,4 @@
-"""Pages of a unit: records of archives, rows of Parquet and JSON Lines; the task that extracts them.
+"""Pages of a unit, which are records or rows, and the task that extracts them.
 
 The process that reads the pages also extracts them: sending pages to another process takes a fifth
 of the time of extraction. It reports each page before it extracts it, so that
@@ -31,7 +31,6 @@ from newscrawl.crawling.urls import absolute_url
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import is_binary
 from newscrawl.feeds.feed_rows import parse_line
-from newscrawl.fields.kind.link_classifier import may_be_article
 from newscrawl.items import PageItem
 from newscrawl.pipeline_options import page_arguments
 from newscrawl.text import without_controls
@@ -39,7 +38,7 @@ from newscrawl.workers.child import limit_memory, run_task
 from newscrawl.workers.process import SiteBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from newscrawl.archives.archive_reader import ArchiveRecord, Flaw
     from newscrawl.feeds.feed_rows import Row
@@ -64,9 +63,7 @@ class RowFields(NamedTuple):
     @classmethod
     def of(cls, options: PipelineOptions) -> Self:
         """Return the names in *options*."""
-        return cls(
-            options.url_field, options.html_field, options.encoding_field, options.fetched_at_field
-        )
+        return cls(*map(options.field, cls._fields))
 
 
 class UnitPages:
@@ -258,24 +255,12 @@ def _skip_line(file: IO[bytes]) -> None:
         pass
 
 
-def left_out(page: PageItem, *, domains: Collection[str], url_gate: bool) -> str | None:
-    """Return why *page* is not extracted, its name in the counts; None if it is.
-
-    The reason is a site that is not one of the registered *domains*, if there are any, or with
-    *url_gate* a URL unlike those of articles.
-    """
-    if domains and site_of(page) not in domains:
-        return "other_site"
-    return "other_url" if url_gate and not may_be_article(page.url) else None
-
-
 def extract_unit(
     _: bytes,
     *,
     unit: Mapping[str, Any],
     skip: int,
     fields: Sequence[str],
-    url_gate: bool,
     domains: Sequence[str],
     task: str,
     options: Mapping[str, Any],
@@ -290,6 +275,7 @@ def extract_unit(
     - *task*, *options*: the function that extracts a page, and its arguments for all pages.
     - *memory_limit* (MB): limit of each page and of the reader between them; 0: none.
     - *max_pages*: limit of this process; 0: none.
+    - *domains*: registered domains of the pages to extract; empty: all.
     - *site_seconds*, *used*: :class:`~newscrawl.workers.process.SiteBudget`.
 
     Each page has a part with its ``url``, ``site`` and ``position`` (arguments *first* of the unit
@@ -324,10 +310,10 @@ def extract_unit(
             failures.clear()
         if number <= skip:
             continue
-        if reason := left_out(page, domains=domains, url_gate=url_gate):
-            counts[reason] += 1
-            continue
         site = site_of(page)
+        if domains and site not in domains:
+            counts["other_site"] += 1
+            continue
         start = {"url": page.url, "site": site, "position": (offset, read)}
         yield {"part": {**start, **progress()}, "timed": True}
         if budget.is_exceeded(site):

@@ -40,18 +40,17 @@ cdef class _Candidates:
     cdef fill_shares_before(self, bytearray votes, int voter, str name)
 
     @cython.locals(
-        homes=list, ups=list, groups=list, share=double[::1], depth=double[::1],
+        ups=list, groups=list, share=double[::1], depth=double[::1],
         blocks=double[::1], counts=double[::1], place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t,
-        best=Py_ssize_t, group=Py_ssize_t, first=Py_ssize_t, end=Py_ssize_t, whole=double,
-        start=double, stop=double,
+        group=Py_ssize_t, end=Py_ssize_t, whole=double, start=double, stop=double,
     )
-    cdef fill_parents(self, list depths)
+    cdef fill_parents(self, list depths, list containers, Py_ssize_t home)
 
     @cython.locals(
         column=double[::1], held=double[::1], longs=double[::1], groups=list, place=Py_ssize_t,
-        best=Py_ssize_t, best_group=Py_ssize_t, group=Py_ssize_t, largest=double,
+        group=Py_ssize_t, largest=double,
     )
-    cdef Py_ssize_t fill_shares_of_best(self, list keys, str name) except -1
+    cdef fill_shares_of_best(self, list keys, str name)
 
     @cython.locals(own=list, above=list, place=Py_ssize_t, row=Py_ssize_t, up=Py_ssize_t)
     cdef fill_patterns(self, dict classes)

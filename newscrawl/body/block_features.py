@@ -18,6 +18,7 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes
+from newscrawl.body.groups import GROUP_FEATURES, ITEMS, group_columns, home_of
 from newscrawl.document.document import TEXT
 from newscrawl.text import squeeze
 
@@ -35,7 +36,7 @@ FEATURES = (
     "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
     "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
     "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
-    "after_chars", "before_tag", "window",
+    "after_chars", "before_tag", "window", *GROUP_FEATURES,
 )  # fmt: skip
 """Names of the features, in the order of the model."""
 
@@ -46,12 +47,9 @@ _TAG_GROUPS = (
 )  # fmt: skip
 _TAG_CODES = {tag: float(code) for code, tags in enumerate(_TAG_GROUPS, 1) for tag in tags.split()}
 HEADING_CODES = frozenset(_TAG_CODES[tag] for tag in ("h2", "h3", "h4"))
-QUOTE_CODE, ITEM_CODE, CODE_CODE = (_TAG_CODES[tag] for tag in ("blockquote", "li", "pre"))
-H1_CODE = _TAG_CODES["h1"]
-"""Values of the features ``tag`` and ``parent_tag``."""
+"""Values of the features ``tag`` and ``parent_tag`` in headings."""
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
-_PARAGRAPH_TAGS = frozenset({"li", "p"})
 _IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
 # Distance to another block, and number of blocks on each side.
 _NEIGHBOURS = {f"probability{shift:+d}": shift for shift in (-3, -2, -1, 1, 2, 3)}
@@ -61,6 +59,8 @@ _GROUPS = {
     "own": ("own_count", "own_mean", "own_long"),
     "above": ("above_count", "above_mean", "above_long"),
     "parent": ("up_share", "up_blocks", "depth"),
+    "part": ("part_chars", "part_density", "part_blocks"),
+    "holder": ("holder", "holder_chars", "holder_density"),
 }
 
 CONTEXT_FEATURES = (
@@ -196,50 +196,46 @@ class _Candidates:
         for place in range(self.count):
             column[place] /= total or 1.0
 
-    def fill_parents(self, depths: list[int]) -> None:
+    def containers(self) -> list[int]:
+        """Return the element around each block: the owner itself of one of several loose texts."""
+        return [
+            row if first > row + 1 and self.tags[row] not in ITEMS else up
+            for row, first, up in zip(self.owner, self.firsts, self.above, strict=True)
+        ]
+
+    def fill_parents(self, depths: list[int], containers: list[int], home: int) -> None:
         """Fill in features of the parents: the parent of the article contains most long text."""
-        homes, ups = [], []
+        ups = [max(self.parents[up], 0) for up in self.above]
         share, depth = self.column("up_share"), self.column("depth")
         blocks = self.column("up_blocks")
         whole = self.before[self.ends[0]] or 1.0
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
-            first = self.firsts[place]
-            is_container = first > row + 1 and self.tags[row] not in _PARAGRAPH_TAGS
-            homes.append(row if is_container else up)
-            ups.append(max(self.parents[up], 0))
+            depth[place] = depths[row] - depths[home]
             end = self.ends[up]
             start, stop = self.before[up], self.before[end]
             share[place] = (stop - start) / whole
         self.fill_shares_of_best(ups, "up_long")
-        best = self.fill_shares_of_best(homes, "home_long")
+        self.fill_shares_of_best(containers, "home_long")
         groups, counts = _numbered(self.above), _zeros(self.count)
         for place in range(self.count):
             group = groups[place]
             counts[group] += 1
-            row = self.owner[place]
-            depth[place] = depths[row] - depths[best]
         for place in range(self.count):
             group = groups[place]
             blocks[place] = min(counts[group], 30.0)
 
-    def fill_shares_of_best(self, keys: list[int], name: str) -> int:
-        """Fill in the long text of each key relative to the largest; return the key of the largest."""
+    def fill_shares_of_best(self, keys: list[int], name: str) -> None:
+        """Fill in the long text of each key relative to the largest."""
         column, held = self.column(name), _zeros(self.count)
         longs, groups = self.longs, _numbered(keys)
-        best = best_group = 0
         for place in range(self.count):
             group = groups[place]
             held[group] += longs[place]
-        for place in range(self.count):
-            group = groups[place]
-            if held[group] > held[best_group]:
-                best, best_group = place, group
-        largest = held[best_group] or 1.0
+        largest = max(held) or 1.0
         for place in range(self.count):
             group = groups[place]
             column[place] = held[group] / largest
-        return keys[best]
 
     def fill_patterns(self, classes: dict[int, str]) -> None:
         """Fill in statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
@@ -326,11 +322,14 @@ def feature_columns(  # noqa: PLR0917  # faster than keywords
     outside = 0.0 if articles or document.rows_of("main") else -1.0
     candidates.fill_markup(cast_votes(document.end, [articles]), outside)
     candidates.fill_votes(votes)
-    candidates.fill_parents(document.depth)
+    containers = candidates.containers()
+    longs = candidates.longs if candidates.whole_long else candidates.sizes
+    home = home_of(document, containers, longs)
+    candidates.fill_parents(document.depth, containers, home)
     candidates.fill_patterns(document.attributes["class"])
     candidates.fill_places(heading)
     candidates.fill_texts(texts, description)
-    return candidates.columns
+    return candidates.columns | group_columns(document, owner, rows, texts, home)
 
 
 def context_columns(

@@ -99,24 +99,6 @@ def _ends_block(tag: list[str], row: int, end: int) -> bool:
     return breaks > 1
 
 
-def blocks_with_same_markup(
-    document: Document, blocks: Blocks, examples: Iterable[int], places: Iterable[int]
-) -> list[int]:
-    """Return the *places* in *blocks* whose markup equals that of one of the *examples*."""
-    places = list(places)
-    if not places:
-        return []
-    owner = blocks.owner
-    markups = {_markup(document, owner[place]) for place in examples}
-    return [place for place in places if _markup(document, owner[place]) in markups]
-
-
-def _markup(document: Document, row: int) -> tuple[str | None, ...]:
-    """Return tag and class of the element *row* and of its parent."""
-    parent, classes = document.parent[row], document.attributes["class"]
-    return document.tag[row], classes.get(row), document.tag[parent], classes.get(parent)
-
-
 def cast_votes(ends: list[int], bodies: Iterable[Iterable[int]]) -> bytearray:
     """Return a bit set for each row: bit n is set in the subtrees of the n-th of *bodies*.
 

@@ -11,13 +11,13 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from newscrawl.body.block_features import SENTENCE, ending
-from newscrawl.body.notices import address, host, leads_to_site
-from newscrawl.body.parts import CAPTION_TAGS, elements_in, is_embed
+from newscrawl.body.parts import CAPTION_TAGS, elements_in
 from newscrawl.document.document import rows_between
+from newscrawl.document.rows import HEADINGS
 from newscrawl.text import letter_overlap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.document.document import Document
 
@@ -30,20 +30,16 @@ _ASIDE_ROLES = frozenset(
 _BLOCK_TAGS = frozenset(
     "div dl h2 h3 h4 header li ol p section table ul".split()  # noqa: SIM905  # a list of words
 )
-_LIST_TAGS = frozenset({"dl", "li", "ol", "ul"})
-# Classes of frameworks for text that only screen readers read, and of explanations of words.
-_LABEL_NAME = re.compile(
-    r"(?:^|[\s_-])(?:sr-?only|visually-?hidden|screen-?reader(?:s|-text|-only)?|a11y-hidden|show-for-sr"
-    r"|offscreen|tool-?tip(?:-?text|-?content)?|(?:glossary|tooltip|dfn)-(?:info|definition|content|popup))(?:$|[\s_-])",
+# Classes of frameworks for text that only screen readers read.
+_SPOKEN_NAME = re.compile(
+    r"(?:^|[\s_-])(?:sr-?only|visually-?hidden|screen-?reader(?:s|-text|-only)?|a11y-hidden"
+    r"|show-for-sr|offscreen)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-_HEADING_TAGS = frozenset({"h2", "h3", "h4", "header"})
+_LABEL_TAGS, _CONTROL_TAGS = HEADINGS | {"span"}, frozenset({"a", "button"})
 _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
-_SELECTED_LINK_DENSITY_THRESHOLD = 0.9  # blocks selected one by one are rarely link blocks
-_MIN_LINKED_PARAGRAPH = 120  # of a selected block that is wholly a link
 _MIN_STANDFIRST, _MIN_TITLE_OVERLAP = 80, 0.1  # before the title
-_QUOTES = " .\"'«»‘’‚“”„"
 # A year and another number, which a sentence with a year has seldom.
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d\D++\d|\d\D++(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
@@ -59,74 +55,60 @@ def boilerplate(
     *,
     captions: bool = False,
     selected: bool = False,
-    url: str | None = None,
 ) -> frozenset[int]:
     """Return the rows of boilerplate in the subtrees of *roots*.
 
-    It comprises figures without code and captions (unless *captions*), asides, navigation and
-    footers; blocks of links; date lines; text before the row *title* and between it and the date
-    line, unless most of the text precedes it. If the blocks were *selected* one by one, lists of
-    links stay, and headings whose link does not lead to another page of the site of *url*.
+    It comprises text for screen readers, and controls in headings; text before the row *title* and
+    between it and the date line, unless most of the text precedes it. Unless the blocks were
+    *selected* one by one, it also comprises figures without code and captions (unless *captions*),
+    asides, navigation and footers; blocks of links; date lines.
     """
-    aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
-    blocks = _BLOCK_TAGS - _LIST_TAGS if selected else _BLOCK_TAGS
-    special = aside | {"time"}
-    threshold = _SELECTED_LINK_DENSITY_THRESHOLD if selected else _LINK_DENSITY_THRESHOLD
-    ends, links = document.end, document.link_chars_before
-    classes, roles = document.attributes["class"], document.attributes["role"]
-    found = [
-        (row, tag)
-        for root in roots
-        for row, tag in enumerate(document.tag[root : ends[root]], root)
-        if tag in special
-        or (tag in blocks and (links[row] != links[ends[row]] or row in roles))
-        or (tag == "span" and (row in classes or row in roles))
-    ]
+    classes = document.attributes["class"]
     rows: set[int] = set()
-    for row, tag in found:
-        if tag == "time":
-            line = _line(document, row)
-            if document.tag[document.parent[line]] not in _FLOW_TAGS:
-                rows.add(line)
-        elif tag == "span":
-            if _is_label(document, row):
+    for root in roots:
+        for row, tag in enumerate(document.tag[root : document.end[root]], root):
+            if (tag in _CONTROL_TAGS and _is_control(document, row)) or (
+                tag in _LABEL_TAGS and row in classes and _SPOKEN_NAME.search(classes[row])
+            ):
                 rows.add(row)
-        elif tag == "figure" and _is_of_text(document, row):
-            continue
-        elif (tag in aside or _is_boilerplate_block(document, row, threshold)) and not (
-            selected and _is_of_story(document, row, url)
-        ):
-            rows.add(row)
+    if not selected:
+        rows.update(_regions(document, roots, captions=captions))
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
         standfirst = _standfirst(document, roots, title) if selected else ()
         rows.update(row for row in _head(document, roots, title) if row not in standfirst)
     return frozenset(rows)
 
 
-def _is_of_text(document: Document, row: int) -> bool:
-    """Return whether a ``figure`` contains code, or a quote that is not repeated on the page."""
-    quotes = elements_in(document, row, "blockquote")
-    return bool(elements_in(document, row, "pre")) or (
-        bool(quotes)
-        and not any(is_embed(document, it) or _is_repeated(document, it) for it in quotes)
+def _regions(document: Document, roots: Sequence[int], *, captions: bool) -> Iterator[int]:
+    """Yield the rows of asides, blocks of links and date lines."""
+    aside = _ASIDE_TAGS - CAPTION_TAGS if captions else _ASIDE_TAGS
+    roles = document.attributes["role"]
+    for root in roots:
+        for row, tag in enumerate(document.tag[root : document.end[root]], root):
+            if tag == "time":
+                line = _line(document, row)
+                if document.tag[document.parent[line]] not in _FLOW_TAGS:
+                    yield line
+            elif tag == "figure" and elements_in(document, row, "pre"):
+                continue
+            elif tag in aside or (
+                tag in _BLOCK_TAGS
+                and (
+                    document.link_density(row) > _LINK_DENSITY_THRESHOLD
+                    or roles.get(row, "").lower() in _ASIDE_ROLES
+                )
+            ):
+                yield row
+
+
+def _is_control(document: Document, row: int) -> bool:
+    """Return whether an element next to the words of a heading copies or is a link to it."""
+    chars, heading = document.chars(row), document.parent[row]
+    return (
+        document.tag[heading] in HEADINGS
+        and 0 < chars < document.chars(heading)
+        and (document.tag[row] == "button" or not any(map(str.isalnum, document.subtree_text(row))))
     )
-
-
-def _is_repeated(document: Document, row: int) -> bool:
-    """Return whether the longest text in *row* is a part of another text."""
-    texts = (document.text[it] for it in document.text_nodes(row))
-    longest = max(texts, key=len, default="").strip(_QUOTES)
-    return sum(longest in document.text[it] for it in document.shown_rows) > 1
-
-
-def _is_label(document: Document, row: int) -> bool:
-    """Return whether a ``span`` has text for screen readers, or an explanation of a word."""
-    if document.chars(row) == document.chars(document.parent[row]):
-        return False
-    name = document.attributes["class"].get(row)
-    if document.attributes["role"].get(row) == "tooltip":
-        return True
-    return name is not None and _LABEL_NAME.search(name) is not None
 
 
 def _share_before(document: Document, roots: Sequence[int], title: int) -> float:
@@ -163,32 +145,6 @@ def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
         for row in range(root, min(ends[root], last))
         if ends[row] <= title or title < row < ends[row] <= last
     ]
-
-
-def _is_boilerplate_block(document: Document, row: int, link_density_threshold: float) -> bool:
-    if document.link_density(row) > link_density_threshold:
-        return True
-    role = document.attributes["role"].get(row)
-    return role is not None and role.lower() in _ASIDE_ROLES
-
-
-def _is_of_story(document: Document, row: int, url: str | None) -> bool:
-    """Return whether a link is a sentence, or a heading that leads to no other page of *url*'s site."""
-    if document.tag[row] == "p":
-        return _is_sentence(document, row)
-    texts = document.text_nodes(row) if document.tag[row] in _HEADING_TAGS else ()
-    link = address(document, texts[0]) if texts else None
-    if not link:
-        return False
-    is_place = "#" in link and link.partition("#")[0] == (url or "").partition("#")[0]
-    return is_place or not leads_to_site(link, host(url))
-
-
-def _is_sentence(document: Document, row: int) -> bool:
-    """Return whether a paragraph is long and ends like a sentence, among others that are no links."""
-    is_long = document.chars(row) >= _MIN_LINKED_PARAGRAPH
-    is_among_prose = document.link_density(document.parent[row]) <= _LINK_DENSITY_THRESHOLD
-    return is_long and is_among_prose and ending(document.subtree_text(row)) == SENTENCE
 
 
 def _is_date_line(text: str) -> bool:

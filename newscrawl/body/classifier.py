@@ -7,6 +7,7 @@ the page, and the set of blocks with the largest expected F1 is the body, so no 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,28 +15,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.block_features import (
     CONTEXT_FEATURES,
     FEATURES,
+    HEADING_CODES,
     best_subset,
     block_features,
     context_columns,
 )
 from newscrawl.body.blocks import (
+    MAX_LINK_DENSITY,
     MIN_LONG,
-    blocks_with_same_markup,
     cast_votes,
     find_blocks,
 )
-from newscrawl.body.companions import (
-    with_companions,
-    with_neighbours,
-    with_nested_tags,
-)
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
-from newscrawl.body.excluded_regions import (
-    heading_row,
-    outside_excluded_regions,
-    without_repeated_texts,
-)
+from newscrawl.body.excluded_regions import heading_row, outside_excluded_regions
 from newscrawl.body.notices import without_copies, without_notices
 from newscrawl.ensemble.ensemble import load_model
 
@@ -51,7 +44,10 @@ FILE = "body.npz"
 CONTEXT_FILE = "body-context.npz"
 
 _MAX_HEADING_DISTANCE = 12
+_MARKUP = ("own_count", "own_mean", "own_long")  # equal for blocks with the same markup
 
+MIN_HEADING_PROBABILITY = 0.05
+"""Probability from which a heading is selected with the block after it."""
 MAX_REGION_PROBABILITY = 0.7
 """Mean probability below which the blocks after a gap are a region outside of the story."""
 _MIN_GAP = 6
@@ -104,28 +100,23 @@ class CandidateBlocks(NamedTuple):
 
 
 def body_candidates(document: Document, nce_forest: Sequence[int]) -> CandidateBlocks:
-    """Return the blocks of NCE (*nce_forest*), CoreEx and ECON, and prose between them."""
+    """Return the blocks of NCE (*nce_forest*), CoreEx and ECON, and those around them."""
     blocks = find_blocks(document)
     votes = cast_votes(document.end, (nce_forest, coreex(document), extract_news(document)))
     voted = [place for place, rows in enumerate(blocks.rows) if votes[rows[0]]]
     heading = heading_row(document)
-    extended = _with_prose_between(document, blocks, voted, heading)
-    outside = outside_excluded_regions(document, blocks, extended, heading)
-    places = without_repeated_texts(document, blocks, outside)
+    extended = _with_blocks_around(document, blocks, voted, heading)
+    places = outside_excluded_regions(document, blocks, extended, heading)
     if not places:
         return CandidateBlocks(document, blocks, [], {}, [])
     features = block_features(document, blocks, places, votes, heading)
     return CandidateBlocks(document, blocks, places, features, blocks.chars(document, places))
 
 
-def _with_prose_between(
+def _with_blocks_around(
     document: Document, blocks: Blocks, voted: list[int], heading: int | None
 ) -> list[int]:
-    """Return *voted* with prose between them, before them up to a near heading, and after them.
-
-    Prose after them needs the markup of voted prose. It can be a standfirst, or the text after a
-    large box in the article.
-    """
+    """Return *voted* with the blocks between them, and before them up to a near heading."""
     if not voted:
         return []
     start = voted[0]
@@ -133,10 +124,7 @@ def _with_prose_between(
         earliest, heading_end = max(0, start - _MAX_HEADING_DISTANCE), document.end[heading]
         while start > earliest and blocks.rows[start - 1][0] >= heading_end:
             start -= 1
-    known, last, prose = set(voted), voted[-1], blocks.prose
-    between = [place for place in range(start, last + 1) if place in known or place in prose]
-    after = (place for place in range(last + 1, len(blocks)) if place in prose)
-    return [*between, *blocks_with_same_markup(document, blocks, known & prose, after)]
+    return list(range(start, voted[-1] + 1))
 
 
 class BlockChoice(NamedTuple):
@@ -146,12 +134,10 @@ class BlockChoice(NamedTuple):
     rows: list[int]
     #: expected F1 of the body
     expected: float
-    #: probability of each candidate
+    #: probability of each candidate, as shared in groups
     probabilities: list[float]
     #: indices of the candidates in the set with the largest expected F1
     best: list[int]
-    #: the same, with the short blocks that accompany them
-    selected: list[int]
 
 
 def choose_blocks(
@@ -159,17 +145,51 @@ def choose_blocks(
 ) -> BlockChoice:
     """Return the body among *candidates* of the page at *url*; without candidates it is empty."""
     probabilities = models.probabilities(candidates.features, candidates.chars)
-    best, expected = best_subset(probabilities, candidates.chars)
     document, blocks, places, features, _ = candidates
-    nested = with_nested_tags(document, blocks, places, features)
-    selected = with_companions(nested, probabilities, best)
-    chosen = with_neighbours(document, blocks, places, probabilities, selected)
-    chosen = without_notices(document, blocks, chosen, url)
+    shared = shared_probabilities(features, probabilities, candidates.chars)
+    best, expected = best_subset(shared, candidates.chars)
+    chosen = without_notices(document, blocks, [places[number] for number in best], url)
     probability = dict(zip(places, probabilities, strict=True))
     chosen = _without_last_region(document, blocks, chosen, probability)
     chosen = without_copies(document, blocks, chosen)
     rows = [row for place in chosen for row in blocks.rows[place]]
-    return BlockChoice(rows, expected, probabilities, best, selected)
+    return BlockChoice(rows, expected, shared, best)
+
+
+def shared_probabilities(
+    features: Columns, probabilities: Sequence[float], chars: Sequence[float]
+) -> list[float]:
+    """Return *probabilities*, those of headings and of prose between prose raised.
+
+    A heading is at least as probable as the block after it, and prose as the less probable of the
+    prose before and after it with its markup.
+    """
+    shared = list(probabilities)
+    if shared:
+        _fill_gaps(features, probabilities, chars, shared)
+        tags = zip(features["tag"], features["parent_tag"], strict=True)
+        headings = [n for n, codes in enumerate(tags) if not HEADING_CODES.isdisjoint(codes)]
+        for place in reversed(headings):
+            if shared[place] >= MIN_HEADING_PROBABILITY:
+                shared[place] = max(shared[place : place + 2])
+    return shared
+
+
+def _fill_gaps(
+    features: Columns,
+    probabilities: Sequence[float],
+    chars: Sequence[float],
+    shared: list[float],
+) -> None:
+    """Raise the probability of prose between more probable prose with the same markup."""
+    runs: dict[tuple[float, ...], list[int]] = defaultdict(list)
+    for place, markup in enumerate(zip(*map(features.__getitem__, _MARKUP), strict=True)):
+        if chars[place] >= MIN_LONG and features["link_density"][place] < MAX_LINK_DENSITY:
+            runs[markup].append(place)
+    for run in runs.values():
+        for before, place, after in zip(run, run[1:], run[2:], strict=False):
+            between = min(probabilities[before], probabilities[after])
+            shared[place] = max(shared[place], between)
 
 
 def _without_last_region(
@@ -177,14 +197,12 @@ def _without_last_region(
 ) -> list[int]:
     """Return *chosen* up to a gap if the blocks after it are improbable as a whole.
 
-    The gap has several blocks and leaves the container of the text before it. Teasers, events and
-    texts about the site follow it: one by one, they read like paragraphs.
+    Teasers, events and texts about the site follow the gap: one by one, they read like paragraphs.
     """
     gaps = [
         position
         for position, (last, following) in enumerate(pairwise(chosen), 1)
         if following - last > _MIN_GAP
-        and blocks.rows[following][0] >= document.end[document.parent[blocks.owner[last]]]
     ]
     heading = heading_row(document) if gaps else None
     if heading is None or blocks.rows[chosen[0]][0] < heading:

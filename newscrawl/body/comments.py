@@ -1,10 +1,10 @@
 """Readers' comments, found by generic names in the markup, by repeated structure and by headings.
 
 Phase 2 of NCE finds comments with similar words, which most comments do not have. Here a region is
-comments for one of three reasons. Its ``class`` or ``id`` contains a word such as "comment". Or it is a
-list of records with author, date and text that have a "Reply" button, a heading such as "Comments",
-or all the same button. Or it follows such a heading, and dates or buttons divide it. No rule names
-comment software.
+comments for one of three reasons. Its ``class`` or ``id`` contains a word such as "comment". Or it
+is a list of records with author, date and text that have a "Reply" button or a heading such as
+"Comments". Or it follows such a heading, and dates or buttons divide it. No rule names comment
+software.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from newscrawl.body.parts import elements_in
 from newscrawl.document.document import MAX_LABEL, WIDGET, rows_between
 from newscrawl.document.repeats import prose, sibling_lists
 from newscrawl.text import places_of
@@ -44,7 +43,7 @@ _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
 # A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
-# It begins with a digit, and below with a currency, for speed.
+# It begins with a digit, for speed.
 _DATE = re.compile(
     r"\d(?:\D{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d\D{1,3}+\d"
     r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"
@@ -77,10 +76,8 @@ _HEADING = re.compile(
     r"|plies\b(?<=\breplies)|maoni|комментари|коментар|каментар|обсужден|σχόλι|コメント|评论|評論|留言|跟贴"
     r"|讨论|討論|議論|댓글|تعليق|نظرات|تبصر|תגובות|टिप्पणि|प्रतिक्रिया|चर्चा|মন্তব্য|கருத்து|ความคิดเห็น"
 )
-_PRICE = re.compile(r"[$€£¥₹](?:\s?\d|(?<=\d.)|(?<=\d\s.))")
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
-_HEADING_TAGS = ("h1", "h2", "h3", "h4")
 
 _MAX_REPLY = 30  # characters
 _MIN_COMMENT = 15  # weighted characters
@@ -104,9 +101,6 @@ _MAX_TEXTS_BEFORE = 9
 _MAX_TEXTS_AFTER_HEADING = 6  # before the first record
 _MAX_HEADINGS = 20
 """Number of headings that are tried, since pages can repeat them."""
-
-_MAX_RECORDS_SHARE = 1 / 3
-"""Share of the page's prose above which records without a heading may be the article."""
 
 
 def comment_rows(document: Document) -> list[range]:
@@ -205,7 +199,7 @@ def _record_regions(
 
     The first record is at the row *start* or later: parts of the article can be records, too.
     """
-    if not (texts.replies or texts.headings or _may_have_records(document, start)):
+    if not (texts.replies or texts.headings):
         return  # the common case
     for rows in _record_lists(document, texts, 0, len(document), first_reply=start):
         records = range(rows[0], document.end[rows[-1]])
@@ -219,40 +213,18 @@ def _record_regions(
             yield region
 
 
-def _may_have_records(document: Document, start: int) -> bool:
-    """Return whether three texts without links are long enough for comments, at *start* or later."""
-    chars, links = document.chars_before, document.link_chars_before
-    long = (
-        row
-        for row in rows_between(document.text_rows, start, len(document))
-        if chars[row + 1] - chars[row] >= _MIN_COMMENT and links[row] == links[row + 1]
-    )
-    return len(list(islice(long, 3))) == 3
-
-
 def _are_comments(
     document: Document, texts: _ShortTexts, rows: Sequence[int], *, has_heading: bool
 ) -> bool:
-    """Return whether the records at *rows* are comments.
-
-    They have reply buttons, or a heading and authors or buttons. Others have authors and buttons,
-    and are not most of the page's prose, which may be products, questions or steps.
-    """
+    """Return whether records have reply buttons, or a heading and authors or buttons."""
     stop = document.end[rows[-1]]
-    own, page = prose(document, rows[0], stop), prose(document, 0, len(document))
-    may_be_alone = len(rows) > 2 and own <= _MAX_RECORDS_SHARE * page
     may_have_replies = bool(rows_between(texts.replies, rows[0], stop))
-    if not (may_have_replies or has_heading or may_be_alone):  # the common case
+    if not (may_have_replies or has_heading) or "h1" in document.tag[rows[0] : stop]:
         return False
-    if "h1" in document.tag[rows[0] : stop]:
-        return False
-    needs_authors = not (may_have_replies or has_heading)
-    records = _records(document, texts, rows, _min_authors(rows) if needs_authors else 0)
+    records = _records(document, texts, rows)
     if may_have_replies and sum(it.has_reply for it in records) >= _min_records(rows):
         return True
-    if has_heading:
-        return _have_authors(records, rows) or _have_buttons(document, records, rows)
-    return may_be_alone and _have_authors(records, rows) and _have_buttons(document, records, rows)
+    return has_heading and (_have_authors(records, rows) or _have_buttons(document, records, rows))
 
 
 def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iterator[range]:
@@ -412,23 +384,14 @@ def _min_records(rows: Sequence[int]) -> float:
     return max(2, _MIN_RECORD_SHARE * len(rows))
 
 
-def _min_authors(rows: Sequence[int]) -> float:
-    """Return the number of different authors that the list *rows* must have."""
-    return max(2, len(rows) / 2)
-
-
-def _records(
-    document: Document, texts: _ShortTexts, rows: Sequence[int], min_authors: float = 0
-) -> list[_Record]:
-    """Return the records of the list *rows*; none if too few are records or have authors."""
+def _records(document: Document, texts: _ShortTexts, rows: Sequence[int]) -> list[_Record]:
+    """Return the records of the list *rows*; none if too few are records."""
     records: list[_Record] = []
-    authors: set[str] = set()
     needed = _min_records(rows)
     for left, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         if record := _record(document, texts, row):
             records.append(record)
-            authors.add(record.author)
-        if len(records) + left < needed or len(authors) + left < min_authors:
+        if len(records) + left < needed:
             return []
     return records
 
@@ -436,7 +399,7 @@ def _records(
 def _have_authors(records: Sequence[_Record], rows: Sequence[int]) -> bool:
     """Return whether many *records* of the list *rows* have different authors."""
     authors = {record.author for record in records if record.author}
-    return len(authors) >= _min_authors(rows)
+    return len(authors) >= max(2, len(rows) / 2)
 
 
 def _have_buttons(document: Document, records: Sequence[_Record], rows: Sequence[int]) -> bool:
@@ -454,7 +417,7 @@ def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
     """Return the properties of the subtree of *row*; None if it is not a comment."""
     end, chars = document.end[row], document.chars_before
     replies, dates = rows_between(texts.replies, row, end), rows_between(texts.dates, row, end)
-    if not (replies or dates) or document.link_density(row) > 0.5 or _has_headline(document, row):
+    if not (replies or dates) or document.link_density(row) > 0.5:
         return None
     rows, links = document.text_nodes(row), document.link_chars_before
     sizes = {it: chars[it + 1] - chars[it] for it in rows}
@@ -462,8 +425,6 @@ def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
     if not own:
         return None
     short = [it for it in rows if sizes[it] <= MAX_LABEL]
-    if _PRICE.search("\0".join([document.text[it] for it in short])):
-        return None
     longest = max(own, key=sizes.__getitem__)
     following = rows[: bisect_left(rows, longest) + 4][-1]
     if not (replies or any(it <= following and sizes[it] <= MAX_LABEL for it in dates)):
@@ -472,9 +433,12 @@ def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
     return _Record(range(longest, end), author=next(before, ""), has_reply=bool(replies))
 
 
-def _has_headline(document: Document, row: int) -> bool:
-    return any(
-        document.chars(place) > MAX_LABEL
-        for tag in _HEADING_TAGS
-        for place in elements_in(document, row, tag)
-    )
+def comment_dates(document: Document) -> Iterator[tuple[range, list[int]]]:
+    """Yield the regions of comments, with the first text of each line with the date of one."""
+    dates = [row for row in _ShortTexts(document).dates if _is_date_line(document, row)]
+    for region in comment_rows(document):
+        first: list[int] = []
+        for row in rows_between(dates, region.start, region.stop):
+            if not first or prose(document, first[-1] + 1, row) >= _MIN_COMMENT:
+                first.append(row)
+        yield region, first

@@ -12,9 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import elements_in, is_data_table
-from newscrawl.document.document import INVISIBLE, rows_between
+from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
-from newscrawl.document.rows import HEADINGS
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
@@ -25,24 +24,17 @@ if TYPE_CHECKING:
 
 # A name is searched between spaces, so that these patterns can begin with a character.
 _REGION_NAME = re.compile(
-    r"[\s_-](?:(cookies?|consent|onetrust|gdpr|privacy)|aside|donat\w+|support|newsletters?|sign-?up|subscribe"
+    r"[\s_-](?:cookies?|consent|onetrust|gdpr|privacy|aside|donat\w+|support|newsletters?|sign-?up|subscribe"
     r"|captions?|credits?|disclaimers?|disclosure)[\s_-]"
 )
-"""Words in the class or id of regions outside of the article; group 1: of consent dialogs."""
-_FOOTER_NAME = re.compile(r"[\s_-]footer[\s_-]")
-_COMMENTS_NAME = re.compile(
-    r"\s(?:(?:reader|user)-?)?comment(?:s|s?[-_]?(?:area|list|section|thread|container))\s"
-)
-"""Names of lists of comments that have no mark of a comment."""
+"""Words in the class or id of regions outside of the article."""
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
 # close theirs.
 MAX_SHARE = 0.3
-MAX_CONSENT_SHARE = 0.8  # consent texts can be longer than the article
-MAX_COMMENT_SHARE = 0.95
+MAX_CAPTION_SHARE = 0.8
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
-_MAX_TAG_SHARES = {"aside": MAX_SHARE, "figcaption": 0.8}
 
 MIN_ARTICLE_CHARS = 1000
 """Weighted characters outside of links from which the end of an ``article`` element is that of the
@@ -53,8 +45,6 @@ MIN_LEAD_CHARS = 400
 
 _MAX_BEFORE_HEADING = 100
 _MAX_FORM = 350
-_MIN_REPEATED_CHARS, _MIN_REPETITIONS = 160, 3
-_MAX_TEASER, _MIN_LINK_SHARE = 600, 0.9
 
 MIN_HIDDEN_CHARS = 800
 """Weighted characters of hidden paragraphs from which they may be the article."""
@@ -72,7 +62,6 @@ _DATA = re.compile(
 _COPY_PREFIX, _MAX_DATA_PREFIX = 40, 500
 _PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
-_MAX_LEVELS = 4
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
 )
@@ -105,29 +94,12 @@ def outside_excluded_regions(
     stop = end if others is None else min(end, others)
     places = [place for place in places if blocks.rows[place][0] < stop]
     for small in (True, False):
-        regions = _Regions(document, heading, end, small=small)
+        regions = _Regions(document, heading, small=small)
         excluded = regions.contain({owner[place] for place in places})
         kept = [place for place in places if not excluded[owner[place]]]
         if blocks.prose.isdisjoint(places) or not blocks.prose.isdisjoint(kept):
             break
     return kept
-
-
-def without_repeated_texts(document: Document, blocks: Blocks, places: list[int]) -> list[int]:
-    """Return *places* without long texts that are alone in three containers or more, unless all are.
-
-    They are placeholders of embedded posts before consent.
-    """
-    texts = {
-        place: blocks.text(document, place)
-        for place, size in zip(places, blocks.chars(document, places), strict=True)
-        if size >= _MIN_REPEATED_CHARS
-        and document.chars(max(document.parent[blocks.owner[place]], 0))
-        < size + _MIN_REPEATED_CHARS
-    }
-    seen = Counter(texts.values())
-    kept = [place for place in places if seen[texts.get(place, "")] < _MIN_REPETITIONS]
-    return kept or places
 
 
 def end_of_article(document: Document, heading: int | None) -> int:
@@ -173,7 +145,7 @@ def _other_stories(document: Document, heading: int | None) -> int | None:
             break
         story = row
     above = document.parent[story]
-    others = {child_of(document, above, row): row for row in later if row < document.end[above]}
+    others = {_child_of(document, above, row): row for row in later if row < document.end[above]}
     if story == heading or any(document.tag[row] in _PARTS_OF_STORY for row in others):
         return None
     title = frozenset(words(document.title))
@@ -198,23 +170,16 @@ def _article_below(document: Document, heading: int) -> int | None:
 
 
 @lru_cache(maxsize=4096)  # pages of a site share their names
-def _named_share(class_: str | None, id_: str | None) -> tuple[float, bool]:
-    """Return the largest share of text of a region with this name, or 0, and whether it is a footer."""
-    name = f" {class_ or ''} {id_ or ''} ".lower()
-    if "comment" in name and _COMMENTS_NAME.search(name) is not None:
-        return MAX_COMMENT_SHARE, False
-    found = _REGION_NAME.search(name)
-    share = 0.0 if found is None else MAX_CONSENT_SHARE if found[1] else MAX_SHARE
-    return share, "footer" in name and _FOOTER_NAME.search(name) is not None
+def _has_region_name(class_: str | None, id_: str | None) -> bool:
+    return _REGION_NAME.search(f" {class_ or ''} {id_ or ''} ".lower()) is not None
 
 
 class _Regions:
     """Excluded regions of a page; without *small*, names of small regions are ignored."""
 
-    def __init__(self, document: Document, heading: int | None, end: int, *, small: bool) -> None:
+    def __init__(self, document: Document, heading: int | None, *, small: bool) -> None:
         self._document = document
         self._small = small
-        self._end = end
         self._heading = -1 if heading is None else heading
         self._prose = document.chars(0) - document.link_chars(0)
         #: rows of forms and of elements around them, if the page has fields
@@ -243,43 +208,26 @@ class _Regions:
         document = self._document
         if row <= self._heading < document.end[row]:
             return False
-        if tag == "article" and (
-            row >= self._end or (0 <= self._heading < row and self._is_teaser(row))
-        ):
-            return True
         share = self._max_share(row, tag)
         return share > 0 and prose(document, row, document.end[row]) <= share * self._prose
-
-    def _is_teaser(self, row: int) -> bool:
-        """Return whether an element has a heading that is a link, and little text."""
-        document = self._document
-        return document.chars(row) <= _MAX_TEASER and any(
-            tag in HEADINGS and document.link_density(inner) > _MIN_LINK_SHARE
-            for inner, tag in enumerate(document.tag[row : document.end[row]], row)
-        )
 
     def _max_share(self, row: int, tag: str) -> float:
         """Return the share of the page's prose up to which *row* is a region; 0: never."""
         if tag == "table" and is_data_table(self._document, row):
             return MAX_DATA_SHARE
-        share = _MAX_TAG_SHARES.get(tag)
-        if share is None:
-            share, is_footer = _named_share(self._classes.get(row), self._ids.get(row))
-            if (row in self._forms and self._is_form(row)) or (
-                (is_footer or tag == "footer") and self._ends_page(row)
-            ):
-                share = MAX_SHARE
-        return share if self._small or share != MAX_SHARE else 0.0
+        if tag == "figcaption":
+            return MAX_CAPTION_SHARE
+        is_small_region = self._small and (
+            tag == "aside"
+            or _has_region_name(self._classes.get(row), self._ids.get(row))
+            or (row in self._forms and self._is_form(row))
+        )
+        return MAX_SHARE if is_small_region else 0.0
 
     def _is_form(self, row: int) -> bool:
         """Return whether an element has a field to fill in and little text: an offer, or a poll."""
         document = self._document
         return document.chars(row) <= _MAX_FORM and bool(elements_in(document, row, "input"))
-
-    def _ends_page(self, row: int) -> bool:
-        """Return whether *row* is after half of the text; the footer of an ``article`` has credits."""
-        before = self._document.chars_before
-        return 2 * before[row] > before[-1] and "article" not in _ancestor_tags(self._document, row)
 
 
 def reveal_hidden_article(document: Document) -> Document:
@@ -290,7 +238,9 @@ def reveal_hidden_article(document: Document) -> Document:
     that a control of the page opens are shown, too, and templates and content for browsers without
     scripts if the page shows little else.
     """
-    long_rows = list(_long_texts(document, INVISIBLE))
+    hidden = document.hidden
+    invisible = (row for row in document.text_rows if hidden[row] == INVISIBLE)
+    long_rows = list(_long_texts(document, invisible)) if INVISIBLE in hidden else ()
     if long_rows:
         shown = (document.text[row] for row in document.text_nodes())
         copied = {_start(text) for text in shown if WIDE_WEIGHT * len(text) >= _MIN_LONG_CHARS}
@@ -298,7 +248,7 @@ def reveal_hidden_article(document: Document) -> Document:
             row
             for row in long_rows
             if _start(document.text[row]) not in copied
-            and not _NEVER_REVEALED.intersection(_ancestor_tags(document, row))
+            and not any(document.tag[it] in _NEVER_REVEALED for it in document.ancestors(row))
         ]
         hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
         if hiding:
@@ -315,12 +265,15 @@ def _with_fallbacks(document: Document) -> Document:
     if document.chars(0) - document.link_chars(0) > _MAX_SHOWN:
         return document
     shown = 0.0
-    for row in _long_texts(document, 0):
+    for row in _long_texts(document, document.shown_rows):
         shown += weighted_length(document.text[row])
         if shown >= MIN_HIDDEN_CHARS:
             return document
     opened = document.with_fallbacks()
-    hidden = sum(weighted_length(opened.text[row]) for row in _long_texts(opened, 0)) - shown
+    hidden = (
+        sum(weighted_length(opened.text[row]) for row in _long_texts(opened, opened.shown_rows))
+        - shown
+    )
     return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
 
 
@@ -336,40 +289,11 @@ def _hidden_article(document: Document, hidden_rows: Sequence[int]) -> set[int]:
     if not hiding:
         return set()
     shown_chars: Counter[int] = Counter()
-    shown = list(_long_texts(document, 0))
-    for row in shown:
-        shown_chars[parent[parent[row]]] += round(weighted_length(text[row]))
+    for row in _long_texts(document, document.shown_rows):
+        shown_chars[max(parent[parent[row]], 0)] += round(weighted_length(text[row]))
     container, size = hidden_chars.most_common(1)[0]
     is_most = size >= max(MIN_HIDDEN_CHARS, MIN_HIDDEN_RATIO * max(shown_chars.values(), default=0))
-    if not is_most and (
-        not shown
-        or document.tag[container] == "body"  # of dialogs
-        or container != home_of(document, [parent[row] for row in shown])
-        or not _are_paragraphs(document, container, hiding[container], hidden_rows)
-    ):
-        return set()
-    return hiding[container]
-
-
-def _are_paragraphs(
-    document: Document, container: int, hiding: Iterable[int], texts: Sequence[int]
-) -> bool:
-    """Return whether hidden children of *container* have as many of *texts* as links, and no fields."""
-    parts = [row for row in hiding if document.parent[row] == container]
-    tags = Counter(tag for row in parts for tag in document.tag[row : document.end[row]])
-    inside = sum(len(rows_between(texts, row, document.end[row])) for row in parts)
-    return not tags["input"] and tags["a"] <= inside
-
-
-def home_of(document: Document, paragraphs: Sequence[int]) -> int:
-    """Return the closest element that holds most *paragraphs*, which may have containers of their own."""
-    parents = list(map(document.parent.__getitem__, paragraphs))
-    for _ in range(_MAX_LEVELS):
-        home, held = Counter(parents).most_common(1)[0]
-        if 2 * held >= len(parents) or document.tag[home] == "body":
-            break
-        parents = [max(document.parent[row], 0) for row in parents]
-    return home
+    return hiding[container] if is_most else set()
 
 
 def _hidden_panels(document: Document, hidden_rows: Iterable[int]) -> set[int]:
@@ -389,26 +313,21 @@ def _hidden_ancestors(document: Document, row: int) -> list[int]:
     return [above for above in document.ancestors(row) if document.hidden[above]]
 
 
-def _long_texts(document: Document, mark: int) -> Iterator[int]:
-    """Yield the rows of long text nodes outside of links with the value *mark* in ``hidden``."""
-    text, hidden, links = document.text, document.hidden, document.link_chars_before
+def _long_texts(document: Document, rows: Iterable[int]) -> Iterator[int]:
+    """Yield those of the text nodes *rows* that are long and outside of links."""
+    text, links = document.text, document.link_chars_before
     return (
         row
-        for row in document.text_rows
-        if hidden[row] == mark
-        and WIDE_WEIGHT * len(text[row]) >= _MIN_LONG_CHARS
+        for row in rows
+        if WIDE_WEIGHT * len(text[row]) >= _MIN_LONG_CHARS
         and links[row + 1] == links[row]
         and weighted_length(text[row]) >= _MIN_LONG_CHARS
         and _DATA.search(text[row], 0, _MAX_DATA_PREFIX) is None
     )
 
 
-def child_of(document: Document, home: int, row: int) -> int:
+def _child_of(document: Document, home: int, row: int) -> int:
     """Return the row of the child of *home* that contains *row*."""
     while document.parent[row] > home:
         row = document.parent[row]
     return row
-
-
-def _ancestor_tags(document: Document, row: int) -> set[str]:
-    return {document.tag[above] for above in document.ancestors(row)}

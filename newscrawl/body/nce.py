@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from rapidfuzz.distance import LCSseq
 
-from newscrawl.document.document import TEXT
-from newscrawl.text import tokens, words
+from newscrawl.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +31,7 @@ class NceParameters:
     """
 
     #: phase 2: minimum text of a block that may be a comment
-    alpha1: float = 200
+    alpha1: float = 150
     #: phase 2: maximum text of a block that may be a comment
     alpha2: float = 800
     #: phase 3: minimum words of a title
@@ -50,7 +49,7 @@ class NceParameters:
     #: phase 2: maximum distance of two blocks in the list L that an edge may join
     beta5: int = 3
     #: phase 2: minimum common subsequence of two blocks, relative to the shorter one
-    beta6: float = 0.5
+    beta6: float = 0.8
     #: phase 3: minimum share of the words of a title that occur in the body
     beta7: float = 1.0
     #: condition (iii): text above which a sibling counts. The papers use beta3; today's sidebars
@@ -60,11 +59,24 @@ class NceParameters:
     component: int = 3
     #: phase 2: maximum share of the forest's text that may be removed; larger regions are articles
     #: of similar parts
-    removable: float = 0.5
+    removable: float = 0.6
+    #: phase 2: cut before the least common ancestor of the region (thesis) instead of its first block
+    common_ancestor: bool = False
+    #: phase 1: the search may start at leaves inside links, as in the papers
+    link_leaves: bool = False
     #: how often beta2 and beta3 are halved if there is no separator node, before the fallback to the
     #: whole tree; the papers have 0, which fails on short articles
     relaxations: int = 2
 
+    PUBLISHED: ClassVar[NceParameters]
+
+
+NceParameters.PUBLISHED = NceParameters(
+    alpha1=50, beta1=0.5, beta2=800, beta4=0.4, beta6=0.7, sibling=160, removable=1.0,
+    link_leaves=True, relaxations=0,
+)  # fmt: skip
+"""The papers' conditions: one sibling of beta3 characters, no fallback but the whole tree, no limit of what
+phase 2 removes. gamma is that of the paper's example; the papers give no other value."""
 
 Fallback = Literal["relaxed", "whole_tree"]
 
@@ -113,14 +125,15 @@ def find_region(document: Document, parameters: NceParameters | None = None) -> 
 def find_separator_node(document: Document, parameters: NceParameters) -> int | None:
     """Return the row of the separator node, None if no node qualifies.
 
-    A leaf is a shown text node. Unlike in the papers, leaves inside ``a`` are skipped: a long teaser
-    is a link, a paragraph is not.
+    A leaf is a shown text node. Unless ``link_leaves``, those inside ``a`` are skipped: a long teaser is
+    a link, a paragraph is not.
     """
     chars_before, link_chars_before = document.chars_before, document.link_chars_before
     rejected: set[int] = set()  # ancestors shared with earlier leaves
     for leaf in document.text_nodes():
         length = chars_before[leaf + 1] - chars_before[leaf]
-        if length < parameters.beta3 or link_chars_before[leaf + 1] != link_chars_before[leaf]:
+        is_link = link_chars_before[leaf + 1] != link_chars_before[leaf]
+        if length < parameters.beta3 or (is_link and not parameters.link_leaves):
             continue
         for node in document.ancestors(leaf):  # closest first: condition (iv)
             if node in rejected:
@@ -184,8 +197,7 @@ class _Block:
     """A node of the list L, with its connected component in the graph G."""
 
     row: int
-    tokens: list[str]
-    vocabulary: frozenset[str]
+    text: str
     #: index in L of the first block of the component
     component: int
 
@@ -193,23 +205,24 @@ class _Block:
 def find_first_comment(
     document: Document, forest: Sequence[int], parameters: NceParameters
 ) -> int | None:
-    """Return the row of the first block of the comment region, None if there is none.
+    """Return the row before which the comment region is cut off, None if there is none.
 
-    The paper does not specify the units of the longest common subsequence. Unrelated prose shares
-    50 to 80 % of its characters, so words are compared. The paper cuts before the first block, the
-    thesis at the least common ancestor of the component, which may lie above the forest; the
-    paper's cut is made here, unless it removes more than ``removable``.
+    The paper cuts before the first block of the first component with enough blocks, the thesis before
+    their least common ancestor, which may lie above the forest. Unrelated prose shares half of its
+    characters and more: without ``removable`` phase 2 cuts stories.
     """
     blocks: list[_Block] = []
     for place, row in enumerate(_comment_candidates(document, forest, parameters)):
-        sequence = tokens(document.subtree_text(row))
-        block = _Block(row, sequence, frozenset(sequence), component=place)
+        block = _Block(row, document.subtree_text(row), component=place)
         blocks.append(block)
         for other in blocks[max(0, place - parameters.beta5) : place]:
             if block.component != other.component and _similar(block, other, parameters.beta6):
-                size = _join(blocks, block.component, other.component)
-                if size >= parameters.component:
-                    first = blocks[block.component].row
+                region = _join(blocks, block.component, other.component)
+                if len(region) >= parameters.component:
+                    first = region[0]
+                    if parameters.common_ancestor:
+                        around = (first, *document.ancestors(first))
+                        first = next(it for it in around if region[-1] < document.end[it])
                     return first if _may_cut(document, forest, first, parameters) else None
     return None
 
@@ -217,11 +230,7 @@ def find_first_comment(
 def _comment_candidates(
     document: Document, forest: Sequence[int], parameters: NceParameters
 ) -> Iterator[int]:
-    """Yield the highest nodes of *forest* with alpha1 <= text <= alpha2, in document order.
-
-    Unlike in the paper, nodes with a single text node are skipped: a comment also has an author and
-    a date.
-    """
+    """Yield the highest nodes of *forest* with alpha1 <= text <= alpha2, in document order."""
     for tree in forest:
         row, last = tree, document.end[tree]
         while row < last:
@@ -229,29 +238,25 @@ def _comment_candidates(
             if chars > parameters.alpha2:
                 row += 1
                 continue
-            if chars >= parameters.alpha1 and document.tag[row : document.end[row]].count(TEXT) > 1:
+            if chars >= parameters.alpha1:
                 yield row
             row = document.end[row]
 
 
 def _similar(block: _Block, other: _Block, share: float) -> bool:
-    shorter, longer = sorted((block, other), key=lambda candidate: len(candidate.tokens))
-    needed = ceil(share * len(shorter.tokens))
-    # An upper bound first, since most pairs are unrelated: common words and repetitions.
-    repetitions = len(shorter.tokens) - len(shorter.vocabulary)
-    if len(shorter.vocabulary & longer.vocabulary) + repetitions < needed:
-        return False
-    common: int = LCSseq.similarity(shorter.tokens, longer.tokens, score_cutoff=needed)
+    shorter, longer = sorted((block.text, other.text), key=len)
+    needed = ceil(share * len(shorter))
+    common: int = LCSseq.similarity(shorter, longer, score_cutoff=needed)
     return common >= needed
 
 
-def _join(blocks: Sequence[_Block], component: int, other: int) -> int:
-    """Join two connected components; return the size of the result."""
+def _join(blocks: Sequence[_Block], component: int, other: int) -> list[int]:
+    """Join two connected components; return the rows of the result."""
     first, second = sorted((component, other))
     for block in blocks:
         if block.component == second:
             block.component = first
-    return sum(block.component == first for block in blocks)
+    return [block.row for block in blocks if block.component == first]
 
 
 def _may_cut(

@@ -39,8 +39,6 @@ _EMBED = re.compile(
 """Classes of the embed code of social networks."""
 _MAX_PART_SHARE = 0.5
 """Share of the text up to which a part is left out; larger lists and tables are page layout."""
-_ASIDES = frozenset({"aside", "footer", "nav"})
-_MIN_TABLE_ROWS, _MAX_TABLE_LINK_DENSITY = 3, 0.5
 _MIN_PROSE_CELL = 80
 """Mean weighted characters of a cell from which it is prose."""
 
@@ -69,17 +67,6 @@ def is_data_table(document: Document, row: int) -> bool:
         full > 1
         and 2 * full >= len(in_row)
         and document.chars(row) < _MIN_PROSE_CELL * in_row.total()
-    )
-
-
-def _has_own_data(document: Document, row: int) -> bool:
-    """Return whether the ``table`` at *row* is no box of two rows, list of links or pictures, or aside."""
-    rows, images = (len(elements_in(document, row, tag)) for tag in ("tr", "img"))
-    return (
-        rows >= _MIN_TABLE_ROWS
-        and images < rows
-        and document.link_density(row) < _MAX_TABLE_LINK_DENSITY
-        and not any(document.tag[above] in _ASIDES for above in document.ancestors(row))
     )
 
 
@@ -153,9 +140,7 @@ def with_captions_and_tables(
         first = roots[0] if start is None else min(start, roots[0])
         added += [row for row in document.rows_of("figcaption") if first <= row < roots[-1]]
     if roots and "tables" in parts:
-        tables = _tables_of(document, roots)
-        is_table = sum(map(document.chars, tables)) > sum(map(document.chars, roots))
-        added += [row for row in tables if is_table or _has_own_data(document, row)]
+        added += _tables_of(document, roots)
     if not added:
         return list(roots)
     inside = cast_votes(document.end, [roots])

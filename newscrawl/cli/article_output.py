@@ -10,11 +10,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
+import click
+
 from newscrawl.body.parts import DEFAULT_PARTS
 from newscrawl.cli.shared_options import suffix_of
 from newscrawl.items import Article
 
 if TYPE_CHECKING:
+    from newscrawl.exporters.markdown_folder import MarkdownFolder
     from newscrawl.exporters.text_feeds import SafeCsvItemExporter
 
 FORMATS: Final = (
@@ -60,14 +63,23 @@ def format_of(path: str) -> str:
 class ArticleOutput:
     """Writes articles to the file *path* (``-``: standard output) in a format of :data:`FORMATS`.
 
-    JSON is indented if there are not *several* articles; several are an array in a file called
-    ``.json``, otherwise one per line. The file is opened, and replaced, at the first article.
-    Raises ``OSError`` if its folder is missing.
+    Markdown goes to a file for each article if *path* is a folder, or ends like one. JSON is
+    indented if there are not *several* articles; several are an array in a file called ``.json``,
+    otherwise one per line. The file is opened, and replaced, at the first article. Raises
+    ``OSError`` if its folder is missing.
     """
 
     def __init__(self, path: str, form: str, *, several: bool) -> None:
         self._path = Path(path)
-        if path != "-" and not self._path.parent.is_dir():
+        self._folder: MarkdownFolder | None = None
+        if path.endswith(("/", os.sep)) or self._path.is_dir():
+            if form not in ("front-matter", "markdown"):
+                raise click.UsageError(f"{path}: a folder; only --markdown writes one")
+            # imports Scrapy
+            from newscrawl.exporters.markdown_folder import MarkdownFolder  # noqa: PLC0415
+
+            self._folder = MarkdownFolder(self._path)
+        elif path != "-" and not self._path.parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         self._form = form
         is_json = form in ("json", "schema-org")
@@ -92,11 +104,15 @@ class ArticleOutput:
 
     def write(self, article: Article, source: str | None) -> None:
         """Write *article*; *source* is the path of its file if there are several."""
+        if self._folder is not None:
+            self._folder.write_article(article)
+            return
         is_first = self._file is None
         if self._file is None:
             self._file = sys.stdout.buffer if str(self._path) == "-" else self._path.open("wb")
             if self._form == "csv":
-                from newscrawl.exporters.text_feeds import SafeCsvItemExporter  # noqa: PLC0415  # Scrapy
+                # imports Scrapy
+                from newscrawl.exporters.text_feeds import SafeCsvItemExporter  # noqa: PLC0415
 
                 self._table = SafeCsvItemExporter(self._file, fields_to_export=_COLUMNS)
         if self._table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,15 +34,14 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("feeds", metavar="FEED...", nargs=-1, required=True)
 @click.option(
-    "--articles",
+    "-o",
+    "--output",
+    "articles",
     metavar="FILE",
     default="-",
     help="output file of the articles (default: standard output, as JSON Lines)",
 )
 @click.option("--clusters", metavar="FILE", help="output file of the clusters")
-@click.option(
-    "--sort", is_flag=True, help="process articles in order of time and URL, not feed by feed"
-)
 @click.option(
     "--two-pass",
     is_flag=True,
@@ -55,7 +54,6 @@ def command(
     articles: str,
     clusters: str | None,
     *,
-    sort: bool,
     two_pass: bool,
 ) -> int:
     """Find the near-duplicates among the articles of feeds.
@@ -65,20 +63,15 @@ def command(
     article and for each cluster, as Parquet if the file name ends with .parquet, otherwise as JSON
     Lines.
     """
-    if two_pass and sort:
-        raise click.UsageError("--two-pass cannot be combined with --sort")
     for path in filter(None, (articles, clusters)):
         suffix_of(path, (".jl", ".json", ".jsonl", ".parquet"))
     try:
         options = neardup_options(settings)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    arrivals: Any = _arrivals(feeds, settings)
-    if sort:
-        arrivals = sorted(arrivals, key=lambda it: (it.story.timestamp, it.story.url))
     with progress("clustering") as advance:
         cluster = cluster_two_pass if two_pass else cluster_one_pass
-        rows = cluster(arrivals, options, advance)
+        rows = cluster(_arrivals(feeds, settings), options, advance)
     found = list(cluster_rows(rows))
     write_rows(articles, rows, ARTICLE_COLUMNS)
     if clusters:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -16,19 +18,21 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.conf import feed_process_params_from_cli
 
 from newscrawl.cli.exit_codes import ALARM, DONE, FAILED, NO_ARTICLE, UNREACHABLE
-from newscrawl.cli.shared_options import report, with_options
+from newscrawl.cli.shared_options import metadata_option, report, site_rules_option, with_options
 from newscrawl.crawling.article_filters import ArticleFilters
 from newscrawl.crawling.crawl_store import state_path
 from newscrawl.crawling.logs import mask_secrets
 from newscrawl.crawling.network import RefusedError
 from newscrawl.crawling.output.feed_exporter import REDELIVERED_COUNT
 from newscrawl.crawling.reporting.result import CrawlResult
+from newscrawl.defaults import setting
 from newscrawl.exporters.feed_files import (
     DOCUMENT_FORMATS,
     FeedFileStorage,
     has_content,
     is_replaced,
 )
+from newscrawl.exporters.markdown_folder import MARKDOWN
 from newscrawl.optional import require
 from newscrawl.spiders.url_list import INVALID_COUNT
 
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from newscrawl.crawling.reporting.result import Result
 
 DEFAULT_FEED: Final = "articles.jsonl"
+MARKDOWN_FEED: Final = "articles/"
 
 NO_OUTPUT: Final[dict[str, Any]] = {
     "FEEDS": {},
@@ -55,6 +60,7 @@ NO_OUTPUT: Final[dict[str, Any]] = {
 """Settings of a crawl without items: the feeds and pipelines of a project expect its own."""
 
 _LISTED_FILES: Final = 3
+_SUFFIXES: Final = ("csv", "json", "jsonl", "parquet", "xml")
 _EXIT_CODES: Final[dict[Result, int]] = {
     "articles": DONE,
     "nothing_new": DONE,
@@ -72,11 +78,13 @@ content_filters = with_options(
         metavar="LIST",
         help="keep articles with one of these words, separated by commas",
     ),
+    metadata_option,
+    site_rules_option,
     click.option(
-        "--archived",
+        "--markdown",
         is_flag=True,
-        default=None,
-        help="read copies of web.archive.org for articles that are gone",
+        help="write a Markdown file for each article: -o names their folder "
+        f"(default: {MARKDOWN_FEED})",
     ),
 )
 """Options for the content of articles."""
@@ -119,14 +127,21 @@ def crawl_to_feeds(
     default_feed: str = DEFAULT_FEED,
     report_folder: str | None = None,
     alarm_exit: bool = False,
+    markdown: bool = False,
     **filters: Any,
 ) -> int:
     """Crawl with *spider*, write the feeds; return the exit code.
 
-    *report_folder*: where to write a report of the crawl; *alarm_exit*: its alarms set the exit code.
-    *filters* are settings without their prefix, such as ``since``; None and () keep the setting.
+    With *markdown*, outputs without a suffix are folders of Markdown files. *report_folder*: where
+    to write a report of the crawl; *alarm_exit*: its alarms set the exit code. *filters* are
+    settings without their prefix, such as ``since``; None and () keep the setting.
     """
     _set_filters(settings, filters)
+    if markdown:
+        settings.set("NEWSCRAWL_EXTRA_FIELDS", _with_markdown(settings), priority="cmdline")
+        overwrite_output = [_markdown_uri(uri, overwrite=True) for uri in overwrite_output]
+        output = [_markdown_uri(uri) for uri in output]
+        default_feed = _markdown_uri(MARKDOWN_FEED)
     _set_feeds(settings, list(output), list(overwrite_output), default_feed)
     _set_log(settings)
     files: list[str] = []
@@ -143,7 +158,7 @@ def crawl_to_feeds(
     alarm = _write_report(crawler, settings, report_folder)
     if alarm not in (DONE, ALARM, UNREACHABLE):
         return FAILED
-    is_unreachable = CrawlResult.of(crawler.stats.get_stats()).kind == "unreachable"
+    is_unreachable = CrawlResult(crawler.stats.get_stats()).kind == "unreachable"
     is_alarm = alarm_exit and alarm != DONE and (code != FAILED or is_unreachable)
     return alarm if is_alarm else code
 
@@ -170,7 +185,7 @@ def _exit_code(crawler: Crawler, settings: Settings, files: list[str]) -> int:
     stats = crawler.stats.get_stats()
     reason = stats.get("finish_reason", "")
     ended = reason == "finished" or reason.startswith("closespider_")
-    result = CrawlResult.of(stats)
+    result = CrawlResult(stats)
     is_failed = crawler.spider is None and result.kind != "unreachable"  # as in Scrapy's commands
     if not ended or is_failed:
         return FAILED
@@ -299,6 +314,40 @@ def failure_message(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
+def _with_markdown(settings: Settings) -> list[str]:
+    return sorted({*setting(settings, "NEWSCRAWL_EXTRA_FIELDS"), "body_markdown"})
+
+
+def _markdown_uri(uri: str, *, overwrite: bool = False) -> str:
+    """Return the output *uri* with the format of a folder of Markdown files, if it has no other."""
+    path = Path(uri)
+    if uri == "-" or (path.suffix and not path.is_dir() and not uri.endswith(("/", os.sep))):
+        return uri
+    if overwrite:
+        raise click.UsageError(f"{uri}: the files of a folder are updated in place; use -o")
+    if path.exists() and not path.is_dir():
+        raise click.UsageError(f"{uri}: a file; name a folder")
+    return f"{uri}:{MARKDOWN}"
+
+
+def _check_format(settings: Settings, uri: str) -> None:
+    """Raise ``click.UsageError`` for an output without a format, with the remedy."""
+    formats = settings.getwithbase("FEED_EXPORTERS")
+    suffix = Path(uri).suffix.lower()
+    if uri.rpartition(":")[2] in formats or suffix[1:] in formats:
+        return
+    folder = f"{Path(uri).stem or 'articles'}/"
+    if suffix in (".md", ".markdown"):
+        raise click.UsageError(
+            f"{uri}: each article gets a Markdown file of its own; use -o {folder} --markdown"
+        )
+    if uri.endswith("/") or Path(uri).is_dir():
+        raise click.UsageError(f"{uri}: a folder; with --markdown it gets a file for each article")
+    known = ", ".join(sorted(f".{name}" for name in _SUFFIXES))
+    what = f"no format has the suffix {suffix!r}" if suffix else "no suffix"
+    raise click.UsageError(f"{uri}: {what}; use {known}, or FILE:FORMAT")
+
+
 def _set_feeds(
     settings: Settings, output: list[str], overwrite_output: list[str], default_feed: str
 ) -> None:
@@ -309,6 +358,8 @@ def _set_feeds(
     output, overwrite_output = (
         ["-:jsonl" if uri == "-" else uri for uri in uris] for uris in (output, overwrite_output)
     )
+    for uri in (*output, *overwrite_output):
+        _check_format(settings, uri)
     try:
         feeds = feed_process_params_from_cli(settings, output, overwrite_output=overwrite_output)
     except UsageError as error:
@@ -329,7 +380,7 @@ def _set_feeds(
 
 def _set_filters(settings: Settings, filters: Mapping[str, Any]) -> None:
     for name, value in filters.items():
-        if value not in (None, ()):
+        if value not in (None, (), ""):
             settings.set(f"NEWSCRAWL_{name.upper()}", value, priority="cmdline")
     try:
         ArticleFilters.read(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -24,6 +24,7 @@ from newscrawl.cli.shared_options import (
     COUNT,
     complete_part,
     default_settings,
+    metadata_option,
     page_limits,
     page_options,
     progress,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from newscrawl.items import PageItem
+    from newscrawl.site_rules import SiteRules
     from newscrawl.workers.pool import WorkerPool
 
     Fail: TypeAlias = Callable[[str, WorkerError], None]
@@ -67,13 +69,6 @@ _MAX_WAITING: Final = 64 * 2**20
 @click.option("--text", "form", flag_value="text", help="the same as --format text")
 @click.option("--markdown", "form", flag_value="markdown", help="the same as --format markdown")
 @click.option(
-    "--front-matter",
-    "form",
-    flag_value="front-matter",
-    help="Markdown with title, date, authors, URL, tags and language in a YAML header",
-)
-@click.option("--html", "form", flag_value="html", help="the same as --format html")
-@click.option(
     "-o", "--output", metavar="FILE", default="-", help="output file (default: standard output)"
 )
 @click.option(
@@ -92,6 +87,7 @@ _MAX_WAITING: Final = 64 * 2**20
     shell_complete=complete_part,
     help=f"parts to include in the body, of {', '.join(PARTS)}",
 )
+@metadata_option
 @partial(with_settings, lazily=True)
 def command(
     settings: Settings | NoSettings,
@@ -104,49 +100,59 @@ def command(
     parts: str,
     url: str | None,
     encoding: str | None,
+    site_rules: str,
+    metadata_only: bool,
 ) -> int:
     """Extract the articles of pages.
 
-    SOURCE is a file, a URL, a folder (with its subfolders), a WARC archive (.warc, .warc.gz) or -
-    for standard input; pages may be gzipped. One page is printed as indented JSON, several as JSON
-    Lines. Files are extracted first, then archives, then URLs. In a folder, hidden files and files
-    that are not HTML are left out.
+    SOURCE is a file, a URL, a folder (with its subfolders), a WARC archive (.warc, .warc.gz), a
+    feed of articles (.jsonl), which is converted, or - for standard input; pages may be gzipped.
+    One page is printed as indented JSON, several as JSON Lines. Files are extracted first, then
+    archives, then URLs. In a folder, hidden files and files that are not HTML are left out.
     """
     found = find_sources(sources)
     if url and (len(sources) > 1 or found.several or not found.files):
         raise click.UsageError("--url needs one file")
     if found.archives:
         require("warcio", "warcio", "warc")
-    form = form or format_of(output)
+    form = form or ("markdown" if output.endswith("/") else format_of(output))
     if form == "tei" and found.several:
         raise click.UsageError("--format tei: a document has one article; give one page")
-    options = _read_options(settings, method, parts, form)
+    options = _read_options(settings, method, parts, form, site_rules)
+    options = replace(options, metadata_only=metadata_only or options.metadata_only)
     if jobs is None:
         jobs = setting(settings, "NEWSCRAWL_WORKERS") if found.several else 0
     with ArticleOutput(output, form, several=found.several) as writer:
         run = Extraction(found, writer, settings, options, jobs, encoding, url)
         run.extract_files()
         run.extract_archives()
+        run.convert_feeds()
         run.extract_urls()
         run.report_empty_folders()
     return run.exit_code
 
 
 def _read_options(
-    settings: Settings | NoSettings, method: str, parts: str, form: str
+    settings: Settings | NoSettings, method: str, parts: str, form: str, site_rules: str
 ) -> PipelineOptions:
     try:
         body_parts: list[str] = sorted(parse_names(parts.split(","), PARTS, "part"))
         options = PipelineOptions.read(settings)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    formats = {
-        "front-matter": ["markdown"],
-        "html": ["html"],
-        "tei": ["html"],
-        "markdown": ["markdown"],
-    }.get(form, options.body_formats)
-    return replace(options, method=method, body_parts=body_parts, body_formats=formats)
+    extra_fields = {
+        "front-matter": ["body_markdown"],
+        "html": ["body_html"],
+        "tei": ["body_html"],
+        "markdown": ["body_markdown"],
+    }.get(form, options.extra_fields)
+    return replace(
+        options,
+        method=method,
+        body_parts=body_parts,
+        extra_fields=extra_fields,
+        site_rules=site_rules or options.site_rules,
+    )
 
 
 @dataclass
@@ -163,6 +169,12 @@ class Extraction:
     articles: int = 0
     pages: int = 0
     failed: bool = False
+
+    @cached_property
+    def _rules(self) -> SiteRules | None:
+        from newscrawl.site_rules import SiteRules  # noqa: PLC0415  # imports lxml
+
+        return SiteRules(self.options.site_rules) if self.options.site_rules else None
 
     @property
     def exit_code(self) -> int:
@@ -273,6 +285,8 @@ class Extraction:
         return None
 
     def _arguments(self, page: PageItem) -> dict[str, Any]:
+        for line in self._rules.problems(page.url) if self._rules else ():
+            report(line)
         page = replace(page, encoding=self.encoding or page.encoding)
         return page_arguments(page, self.options.task_arguments)
 
@@ -297,10 +311,15 @@ class Extraction:
         """Write *article*, if there is one, of the source *name*."""
         if article is None:
             return
+        from newscrawl.extraction.rule_fields import stale_fields  # noqa: PLC0415  # slow to import
+
+        for field in stale_fields(article):
+            report(f"{name}: the rule of the site is stale: no {field}")
         if dropped := self.options.drop_reason(article):
             report(f"{name}: no article ({dropped})")
         else:
             self.articles += 1
+        self.options.trim(article)
         self.output.write(article, name if self.sources.several else None)
 
     def fail(self, name: str, reason: object) -> None:
@@ -323,6 +342,7 @@ class Extraction:
                 pages.counts[dropped or "article"] += 1
                 if not dropped:
                     self.articles += 1
+                    self.options.trim(article)
                     self.output.write(article, None)
 
         limit = setting(self.settings, "NEWSCRAWL_MEMORY_LIMIT") if self.jobs else 0
@@ -330,10 +350,34 @@ class Extraction:
         report(summary_line(pages.counts))
         self.failed |= pages.damaged
 
+    def convert_feeds(self) -> None:
+        """Write the articles of feeds; a body without markup becomes paragraphs."""
+        if not self.sources.feeds:
+            return
+        from newscrawl.feeds.article_reader import read_articles  # noqa: PLC0415  # needs lxml
+
+        for path in self.sources.feeds:
+            try:
+                with path.open("rb"):
+                    pass
+            except OSError as error:
+                self.fail(str(path), error.strerror or error)
+                continue
+            invalid = 0
+            for article in read_articles(str(path), self.options.extra_fields):
+                if article is None:
+                    invalid += 1
+                else:
+                    self.articles += 1
+                    self.options.trim(article)
+                    self.output.write(article, None)
+            if invalid:
+                self.fail(str(path), f"rows that are not articles: {invalid}")
+
     def report_empty_folders(self) -> None:
         """Report why there is no page, if there are only folders."""
         found = self.sources
-        if self.pages or self.failed or found.archives or found.urls:
+        if self.pages or self.failed or found.archives or found.feeds or found.urls:
             return
         reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.most_common())
         folders = ", ".join(map(str, found.folders))

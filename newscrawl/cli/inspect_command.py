@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import click
 from scrapy import Request
 
 from newscrawl.cli.crawl_process import send
 from newscrawl.cli.page_sources import SourceError, check_html, find_sources, read_page
-from newscrawl.cli.shared_options import page_limits, page_options, suffix_of, with_settings
+from newscrawl.cli.shared_options import (
+    check_folder,
+    page_limits,
+    page_options,
+    report,
+    suffix_of,
+    with_settings,
+)
+from newscrawl.defaults import setting
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.document.encoding import header_charset
 from newscrawl.items import PageItem
+from newscrawl.site_rules.rule_file import SUFFIX, SiteRules
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.copied_process import call_in_copy
 
@@ -21,12 +31,28 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 _TASK: Final = "newscrawl.inspection.inspect_page:inspect_page"
+_MARKED: Final = ("title", "body", "author", "date", "strip")
+_DRAFT_TASK: Final = "newscrawl.inspection.rule_draft:draft_rule"
 
 
 @click.command(no_args_is_help=True)
 @click.argument("page", metavar="PAGE")
 @click.option("-o", "--output", metavar="FILE", required=True, help="HTML file to write")
 @page_options
+@click.option(
+    "--write-rule",
+    metavar="DIR",
+    callback=check_folder,
+    help="write the start of a site rule to DIR, in a file named after the host",
+)
+@click.option(
+    "--mark",
+    "marks",
+    metavar="FIELD=TEXT",
+    multiple=True,
+    callback=lambda _, __, marks: _read_marks(marks),
+    help="with --write-rule: TEXT of the page that is in FIELD, of " + ", ".join(_MARKED),
+)
 @click.option("--no-assets", is_flag=True, help="do not load images and style sheets of the page")
 @with_settings
 def command(
@@ -38,6 +64,9 @@ def command(
     encoding: str | None,
     method: str,
     no_assets: bool,
+    site_rules: str,
+    write_rule: str | None,
+    marks: dict[str, list[str]],
 ) -> None:
     """Show what extraction saw in PAGE: a file, a URL, or - for standard input.
 
@@ -48,19 +77,54 @@ def command(
     suffix_of(output, (".htm", ".html"))
     try:
         source = _read(settings, page, url)
-        arguments = {
+        rule = _rule_file(write_rule, source.url) if write_rule else None
+        arguments: dict[str, Any] = {
             "url": source.url or None,
             "encoding": encoding or source.encoding,
             "method": method,
-            "assets": not no_assets,
+            "site_rules": site_rules or setting(settings, "NEWSCRAWL_SITE_RULES"),
         }
-        shown = call_in_copy(_TASK, source.html, arguments, **page_limits(settings))
+        if folder := arguments["site_rules"]:
+            for line in SiteRules(folder).problems(source.url):
+                report(line)
+        limits = page_limits(settings)
+        if rule:
+            draft = call_in_copy(_DRAFT_TASK, source.html, {**arguments, "marks": marks}, **limits)
+        arguments["assets"] = not no_assets
+        shown = call_in_copy(_TASK, source.html, arguments, **limits)
     except (SourceError, WorkerError) as error:
         raise click.ClickException(
             f"{page}: {str(error).removeprefix('DocumentError: ')}"
         ) from error
     Path(output).write_text(shown, encoding="utf-8", errors="replace")
     click.echo(f"Wrote {output}", err=True)
+    if rule:
+        rule.parent.mkdir(parents=True, exist_ok=True)
+        rule.write_text(draft, encoding="utf-8", errors="replace")
+        click.echo(f"Wrote {rule}", err=True)
+
+
+def _read_marks(marks: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for mark in marks:
+        name, _, text = mark.partition("=")
+        if name not in _MARKED or not text.strip():
+            raise click.UsageError(
+                f"--mark {mark}: expected one of {', '.join(_MARKED)}, = and text"
+            )
+        found.setdefault(name, []).append(text)
+    return found
+
+
+def _rule_file(folder: str, url: str) -> Path:
+    """Return the new file of the rule for the site of *url*."""
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    if not host:
+        raise click.UsageError("--write-rule needs the URL of the page: --url")
+    path = Path(folder, host + SUFFIX)
+    if path.exists():
+        raise click.UsageError(f"{path}: exists; edit or remove it")
+    return path
 
 
 def _read(settings: Settings, page: str, url: str | None) -> PageItem:

@@ -46,6 +46,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
         "Train the classifiers on folders of labelled pages",
     ),
     "inspect": ("newscrawl.cli.inspect_command", "Show what extraction saw in a page"),
+    "rules": ("newscrawl.cli.rules_command", "Check site rules: files that correct sites"),
     "report": ("newscrawl.cli.report_command", "Report on a crawl, with drift and alarms"),
 }
 """Subcommand -> its module, with its name unless that is ``command``, and a line about it."""
@@ -58,7 +59,7 @@ class LazyGroup(click.Group):
         """Return the names of the subcommands, in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, __: click.Context, cmd_name: str) -> click.Command | None:
         """Return the subcommand *cmd_name*, or None if it is unknown."""
         if cmd_name not in COMMANDS:
             return None
@@ -88,7 +89,7 @@ class LazyGroup(click.Group):
         ]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of subcommands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, short) for name, (_, short) in COMMANDS.items()])

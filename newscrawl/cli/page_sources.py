@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NOT_HTML: Final = "not an HTML page"
+FEEDS: Final = (".jl", ".jl.gz", ".jsonl", ".jsonl.gz")
+"""Suffixes of feeds of articles."""
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _MARKUP: Final = re.compile(rb"<[!/?A-Za-z]")
@@ -51,6 +53,8 @@ class Sources:
     #: whether the file was named; files of folders that are not HTML are left out
     files: dict[Path, bool] = field(default_factory=dict)
     archives: list[Path] = field(default_factory=list)
+    #: feeds of articles
+    feeds: list[Path] = field(default_factory=list)
     urls: list[str] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     #: folders that could not be read
@@ -61,11 +65,16 @@ class Sources:
     @property
     def several(self) -> bool:
         """Whether there may be several articles."""
-        return bool(self.archives or self.folders) or len(self.files) + len(self.urls) > 1
+        return (
+            bool(self.archives or self.feeds or self.folders)
+            or len(self.files) + len(self.urls) > 1
+        )
 
     def add_file(self, path: Path, *, named: bool) -> None:
-        """Add a file, once."""
-        if not path.name.lower().endswith(ARCHIVES + OTHER_ARCHIVES):
+        """Add a file, once; a feed if it was named: in folders, such files are left out."""
+        if named and path.name.lower().endswith(FEEDS):
+            self.feeds += [] if path in self.feeds else [path]
+        elif not path.name.lower().endswith(ARCHIVES + OTHER_ARCHIVES):
             self.files[path] = named or self.files.get(path, False)
         elif path not in self.archives:
             self.archives.append(path)

@@ -19,7 +19,7 @@ from datetime import date
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, Unpack, cast
 
 from newscrawl.cli.exit_codes import DONE, INTERRUPTED, NO_ARTICLE, USAGE
 from newscrawl.defaults import unknown_settings
@@ -32,53 +32,52 @@ if TYPE_CHECKING:
     Sites: TypeAlias = str | Path | Iterable[str | Path]
 
 _KEPT_LINES: Final = 20
+_DESTINATION: Final = " written to standard output"
+"""End of the last message, true of the command only."""
 
 logger = logging.getLogger(__name__)
 
 _END: Final = 5.0
-"""Seconds for the active requests of a crawl that the caller ends. A state file survives its kill."""
-# Each call is a crawl of its own, unlike in the folder of a command line.
-_SETTINGS: Final[dict[str, Any]] = {"NEWSCRAWL_STATE": ""}
+"""Seconds for the active requests of a crawl that the caller ends; a state file survives it."""
+# Each call is a crawl of its own, unlike in the folder of a command line. On Linux the measure of
+# MEMUSAGE_LIMIT_MB includes the caller's memory, such as that of a notebook.
+_SETTINGS: Final[dict[str, Any]] = {"NEWSCRAWL_STATE": "", "MEMUSAGE_LIMIT_MB": 0}
+
+
+class CrawlOptions(TypedDict, total=False):
+    """Options of :func:`crawl`."""
+
+    limit: int | None
+    since: date | str | None
+    until: date | str | None
+    settings: Mapping[str, Any] | None
 
 
 class CrawlError(RuntimeError):
     """The crawl failed, or no site could be reached; the message has the reasons."""
 
 
-def crawl(
-    sites: Sites,
-    *,
-    limit: int | None = None,
-    since: date | str | None = None,
-    until: date | str | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> Generator[Article]:
+def crawl(sites: Sites, **options: Unpack[CrawlOptions]) -> Generator[Article]:
     """Crawl *sites* in a process of its own and yield their newest articles as they are extracted.
 
     - *sites*: a URL or a file that lists sites, or several.
     - *limit*: number of articles after which the crawl ends.
     - *since*, *until*: the period of publication: days, instants, or ages such as ``"24h"``.
     - *settings*: of Scrapy and newscrawl. With ``NEWSCRAWL_PROGRESS_ENABLED`` the messages
-      of the command, with its table, go to standard error; with a file in ``NEWSCRAWL_STATE`` later crawls yield new and updated articles.
+      of the command, with its table, go to standard error; with a file in ``NEWSCRAWL_STATE``
+      later crawls yield new and updated articles.
 
     Closing the iterator, or the end of this process, ends the crawl. Its warnings are logged.
     Raises ``ValueError`` for an invalid argument or setting, and :class:`CrawlError`.
     """
-    process = _CrawlProcess("crawl", sites, settings, limit=limit, since=since, until=until)
+    process = _CrawlProcess("crawl", sites, **options)
     for row in process.rows():
         yield Article.from_dict(row)
 
 
-async def acrawl(
-    sites: Sites,
-    *,
-    limit: int | None = None,
-    since: date | str | None = None,
-    until: date | str | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> AsyncGenerator[Article]:
+async def acrawl(sites: Sites, **options: Unpack[CrawlOptions]) -> AsyncGenerator[Article]:
     """Yield the articles of :func:`crawl` without blocking the event loop."""
-    process = _CrawlProcess("crawl", sites, settings, limit=limit, since=since, until=until)
+    process = _CrawlProcess("crawl", sites, **options)
     try:
         while (row := await asyncio.to_thread(process.next_row)) is not None:
             yield Article.from_dict(row)
@@ -86,16 +85,9 @@ async def acrawl(
         await asyncio.to_thread(process.close)
 
 
-def urls(
-    sites: Sites,
-    *,
-    limit: int | None = None,
-    since: date | str | None = None,
-    until: date | str | None = None,
-    settings: Mapping[str, Any] | None = None,
-) -> Generator[ListedArticle]:
-    """Yield the articles that *sites* list, without fetching them; arguments as of :func:`crawl`."""
-    process = _CrawlProcess("discover", sites, settings, limit=limit, since=since, until=until)
+def urls(sites: Sites, **options: Unpack[CrawlOptions]) -> Generator[ListedArticle]:
+    """Yield the articles that *sites* list, unfetched; arguments as of :func:`crawl`."""
+    process = _CrawlProcess("discover", sites, **options)
     for row in process.rows():
         yield ListedArticle(**row)
 
@@ -107,10 +99,11 @@ class _CrawlProcess:
         self,
         command: str,
         sites: Sites,
-        settings: Mapping[str, Any] | None,
         *,
-        limit: int | None,
-        **period: date | str | None,
+        limit: int | None = None,
+        since: date | str | None = None,
+        until: date | str | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self._command = command
         named = [sites] if isinstance(sites, str | Path) else list(sites)
@@ -122,7 +115,7 @@ class _CrawlProcess:
             raise ValueError(f"limit: {limit} is less than 1")
         given = {
             f"NEWSCRAWL_{name.upper()}": value.isoformat() if isinstance(value, date) else value
-            for name, value in {"limit": limit, **period}.items()
+            for name, value in {"limit": limit, "since": since, "until": until}.items()
             if value is not None
         }
         values = {**_SETTINGS, **(settings or {}), **given}
@@ -157,7 +150,7 @@ class _CrawlProcess:
     def _listen(self) -> None:
         with cast("IO[bytes]", self._process.stderr) as pipe:
             for line in pipe:
-                text = line.decode(errors="replace").rstrip()
+                text = line.decode(errors="replace").rstrip().removesuffix(_DESTINATION)
                 if self._shown:
                     sys.stderr.write(f"{text}\n")
                 self._messages = [*self._messages[-_KEPT_LINES:], text]

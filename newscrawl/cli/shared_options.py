@@ -82,6 +82,27 @@ def _check_encoding(_: click.Context, __: click.Parameter, encoding: str | None)
     return encoding
 
 
+def _check_rules(_: click.Context, __: click.Parameter, folder: str | None) -> str:
+    """Return *folder*; raise ``click.UsageError`` if it is none."""
+    if folder and not Path(folder).is_dir():
+        raise click.UsageError(f"--site-rules: {folder}: not a folder")
+    return folder or ""
+
+
+site_rules_option = click.option(
+    "--site-rules",
+    metavar="DIR",
+    callback=_check_rules,
+    help="correct sites by the files in DIR, in the FiveFilters format",
+)
+
+metadata_option = click.option(
+    "--metadata-only",
+    is_flag=True,
+    default=None,
+    help="leave out the bodies; no article is dropped as too short",
+)
+
 page_options = with_options(
     click.option(
         "--method",
@@ -97,6 +118,7 @@ page_options = with_options(
         callback=_check_encoding,
         help="charset of the pages (default: declared or detected)",
     ),
+    site_rules_option,
 )
 """Options that say how pages are read."""
 
@@ -177,18 +199,16 @@ def with_settings(
     @click.option(
         "-L", "--loglevel", type=click.Choice(_LEVELS, case_sensitive=False), help="log level"
     )
-    @click.option("--logfile", metavar="FILE", help="write the log to FILE")
     @click.pass_obj
     def wrapper(
         obj: Settings | None,
         /,
         assignments: tuple[str, ...],
         loglevel: str | None,
-        logfile: str | None,
         *args: P.args,
         **options: P.kwargs,
     ) -> R:
-        if lazily and obj is None and not (assignments or loglevel or logfile):
+        if lazily and obj is None and not (assignments or loglevel):
             return function(NoSettings(), *args, **options)
         settings = default_settings() if obj is None else obj
         given = parse_pairs(assignments, "-s")
@@ -196,11 +216,10 @@ def with_settings(
             raise click.UsageError("-s: " + ", ".join(unknown))
         settings.setdict(given, priority="cmdline")
         _check_values(settings, given)
-        for name, value in (("LOG_LEVEL", loglevel), ("LOG_FILE", logfile)):
-            if value:
-                settings.set(name, value, priority="cmdline")
-                settings.set("LOG_ENABLED", value=True, priority="cmdline")
-        if loglevel or logfile:
+        if loglevel:
+            settings.set("LOG_LEVEL", loglevel, priority="cmdline")
+        if loglevel or {"LOG_LEVEL", "LOG_FILE"} & given.keys():
+            settings.set("LOG_ENABLED", value=True, priority="cmdline")
             from scrapy.utils.log import configure_logging  # noqa: PLC0415  # slow to import
 
             configure_logging(settings)

@@ -53,11 +53,12 @@ class CrawlStoreError(FileError):
 _FILE: Final = FileType(
     name="the state of a crawl",
     application=0x4E43_4352,  # "NCCR"
-    format=3,
+    format=5,
     schema="""
-CREATE TABLE run (
-    id INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT, query INTEGER NOT NULL
-);
+CREATE TABLE memory (
+    owner TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, until REAL NOT NULL,
+    PRIMARY KEY (name, owner)
+) WITHOUT ROWID;
 """,
     error=CrawlStoreError,
     synchronous="FULL",
@@ -66,7 +67,6 @@ CREATE TABLE run (
 
 
 _CLOSING_INTERVAL: Final = 0.05
-
 _schemas: Final[list[str]] = []
 
 
@@ -83,16 +83,16 @@ def state_tables(schema: str) -> str:
 class CrawlStore(Component):
     """The state of a crawl in the file at *path*, or in memory if that is None.
 
-    *checkpoint*: seconds from the first write of a batch to its commit. *on_failure* is called in
-    the event loop, once, if a batch cannot be written; later writes are ignored.
+    *checkpoint*: seconds from the first write of a batch to its commit. If a batch cannot be
+    written, the spider of *crawler* is closed, and later writes are ignored.
     """
 
     def __init__(
         self,
         path: Path | None = None,
+        crawler: Crawler | None = None,
         *,
         checkpoint: float = DEFAULTS["NEWSCRAWL_CHECKPOINT"],
-        on_failure: Callable[[CrawlStoreError], None] | None = None,
     ) -> None:
         self.path = path
         #: the error after which writes are ignored
@@ -100,7 +100,8 @@ class CrawlStore(Component):
         #: damage that was worked around; the crawl ends with exit code 1
         self.damage: list[str] = []
         self._checkpoint = checkpoint
-        self._on_failure = on_failure
+        self._crawler = ref(crawler) if crawler else lambda: None  # no reference cycle
+        self._closing: asyncio.Future[None] | None = None
         # A single thread keeps the order of the writes.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="crawl-state")
         self._connection: sqlite3.Connection | None = None
@@ -121,15 +122,11 @@ class CrawlStore(Component):
         if not is_asyncio_available():
             raise NotConfigured("newscrawl needs Scrapy's asyncio reactor, the default")
         shorten_start_errors()
-        shutdown = _Shutdown(crawler)
-        store = shutdown.store = cls(
-            state_path(crawler),
-            checkpoint=setting(crawler.settings, "NEWSCRAWL_CHECKPOINT"),
-            on_failure=shutdown.close_spider,
-        )
+        checkpoint = setting(crawler.settings, "NEWSCRAWL_CHECKPOINT")
+        store = cls(state_path(crawler), crawler, checkpoint=checkpoint)
         store.open()  # if that fails, the crawl does not start
         # After spider_closed, when other components still write.
-        crawler.signals.connect(shutdown.close_store, signals.engine_stopped)
+        crawler.signals.connect(store._close_last, signals.engine_stopped)
         return store
 
     def open(self) -> None:
@@ -143,6 +140,18 @@ class CrawlStore(Component):
             self._reader.close()
         await self._run(self._disconnect)
         self._thread.shutdown(wait=False)
+
+    async def _close_last(self) -> None:
+        """Close the file after the spider; make the command fail if there was a problem."""
+        # A signal while the spider is closing stops the engine, which would not wait for it.
+        while (crawler := self._crawler()) and crawler.engine.spider:  # noqa: ASYNC110
+            await asyncio.sleep(_CLOSING_INTERVAL)
+        await self.close()
+        problems = [str(self.failure)] if self.failure else self.damage
+        if (crawler := self._crawler()) and problems:
+            logger.critical("The crawl has failed, exit code 1: %s", "; ".join(problems))
+            # Scrapy's commands return exit code 1 for a crawler without spider.
+            crawler.spider = None
 
     def write(self, sql: str, rows: Iterable[tuple[Any, ...]] = ((),)) -> None:
         """Add *sql*, executed for each of *rows*, to the next commit."""
@@ -203,6 +212,9 @@ class CrawlStore(Component):
             batch, self._batch = self._batch, []
             self._last = self._run(self._commit, batch)
             self._last.add_done_callback(partial(self._committed, confirmations))
+        else:
+            for confirm in confirmations:
+                confirm()
 
     def _committed(
         self, confirmations: list[Callable[[], None]], job: asyncio.Future[None]
@@ -217,8 +229,11 @@ class CrawlStore(Component):
         if not isinstance(error, CrawlStoreError):
             error = CrawlStoreError(f"{self.path}: {type(error).__name__}: {error}")
         self.failure = error
-        if self._on_failure:
-            self._on_failure(error)
+        crawler = self._crawler()
+        if crawler and crawler.engine.spider:
+            logger.critical("Could not write the crawl's state, closing the spider: %s", error)
+            close = crawler.engine.close_spider_async(reason=STATE_FAILED)
+            self._closing = asyncio.ensure_future(close)
 
     def _run(self, function: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         """Call *function* in the thread, after all earlier calls."""
@@ -287,46 +302,6 @@ def query_of(spider: Spider | None) -> tuple[int, str]:
     query = getattr(spider, "query", None)
     return getattr(query, "id", 0), getattr(query, "text", "{}")
 
-
-class _Shutdown:
-    """Closes the store with the crawl, and the crawl if the store fails."""
-
-    store: CrawlStore
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = ref(crawler)  # no reference cycle
-        self._task: asyncio.Future[None] | None = None
-
-    async def close_store(self) -> None:
-        """Close the store; make the command fail if the store has failed or was damaged."""
-        # A signal while the spider is closing stops the engine, which would not wait for it.
-        while (crawler := self._crawler()) and crawler.engine.spider:  # noqa: ASYNC110
-            await asyncio.sleep(_CLOSING_INTERVAL)
-        await self.store.close()
-        problems = [str(self.store.failure)] if self.store.failure else self.store.damage
-        if (crawler := self._crawler()) and problems:
-            logger.critical("The crawl has failed, exit code 1: %s", "; ".join(problems))
-            # Scrapy's commands return exit code 1 for a crawler without spider.
-            crawler.spider = None
-
-    def close_spider(self, error: CrawlStoreError) -> None:
-        """Close the spider, since its state could not be written."""
-        logger.critical("Could not write the crawl's state, closing the spider: %s", error)
-        crawler = self._crawler()
-        if crawler and crawler.engine.spider:
-            close = crawler.engine.close_spider_async(reason=STATE_FAILED)
-            self._task = asyncio.ensure_future(close)
-
-
-state_tables("""
-CREATE TABLE IF NOT EXISTS memory (
-    owner TEXT NOT NULL,
-    name TEXT NOT NULL,
-    value TEXT NOT NULL,
-    until REAL NOT NULL,
-    PRIMARY KEY (name, owner)
-) WITHOUT ROWID;
-""")
 
 _DELETE: Final = "DELETE FROM memory WHERE until <= ?"
 _SELECT: Final = """

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from scrapy import signals
 
 from newscrawl.component import Component
-from newscrawl.defaults import SettingError, setting
+from newscrawl.defaults import SettingError
 from newscrawl.sqlite import FileError
 from newscrawl.text import printable
 
@@ -57,12 +57,8 @@ def mask_secrets(text: str) -> str:
 class LogTextFilter(logging.Filter):
     """Escapes control characters in the message and the traceback of a log record.
 
-    Headers and URLs of servers would command the terminal. With *mask*, secrets are masked.
+    Headers and URLs of servers would command the terminal. Secrets are masked.
     """
-
-    def __init__(self, *, mask: bool) -> None:
-        super().__init__()
-        self._mask = mask
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Change *record* and return True."""
@@ -77,15 +73,14 @@ class LogTextFilter(logging.Filter):
         return True
 
     def _clean(self, text: str) -> str:
-        return printable(mask_secrets(text) if self._mask else text)
+        return printable(mask_secrets(text))
 
 
 class LogText(Component):
     """Extension that adds :class:`LogTextFilter` to the log, for the messages of Scrapy as well."""
 
     def __init__(self, crawler: Crawler) -> None:
-        mask = setting(crawler.settings, "NEWSCRAWL_LOG_SECRETS_HIDDEN")
-        self._filter = LogTextFilter(mask=mask)
+        self._filter = LogTextFilter()
         self.install()
         # Scrapy replaces its handler after the settings are final.
         crawler.signals.connect(self.install, signals.spider_opened)

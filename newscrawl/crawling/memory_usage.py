@@ -1,22 +1,27 @@
-"""The memory of the crawl's process."""
+"""Memory of the crawl's own process."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Final
 
-from scrapy.extensions.memusage import MemoryUsage
+from scrapy.extensions import memusage
+
+_STATUS: Final = Path("/proc/self/status")
+_PEAK: Final = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
 
 
-class OwnMemoryUsage(MemoryUsage):
-    """Scrapy's extension, without the memory of the process that started the crawl.
+class MemoryUsage(memusage.MemoryUsage):
+    """Scrapy's limit of memory, for crawls that large programs start.
 
-    Linux passes ``ru_maxrss`` on to child processes, so that a crawl that a large process starts,
-    such as a notebook or a scheduler, would be over ``MEMUSAGE_LIMIT_MB`` from its first second.
+    On Linux, the peak that Scrapy reads is at first that of the program that started the process.
     """
 
     def get_virtual_size(self) -> int:
-        """Return the peak of resident memory in bytes."""
-        status = Path("/proc/self/status")
-        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text()) if status.exists() else None
+        """Return the peak of the resident memory in bytes."""
+        try:
+            found = _PEAK.search(_STATUS.read_text())
+        except OSError:
+            found = None
         return int(found[1]) * 1024 if found else super().get_virtual_size()

@@ -25,6 +25,14 @@ NO_STORY: Final = {
     "soft_404": "say that they are missing, or have the short text of another page",
 }
 """Outcomes of pages that a site shows in place of stories, and a verb for the pages."""
+_HISTORY = ("known", "unchanged", "not_due", "not_modified", "dropped/known", "dropped/unchanged")
+# Failures of pages that the site has answered in order.
+_ANSWERS: Final = frozenset(
+    {
+        "duplicate", "http_404", "http_410", "not_article", "not_html", "other_site",
+        "redirected_home",
+    }
+)  # fmt: skip
 MIN_NO_STORY: Final = 3
 """Pages of one such outcome from which a site is reported."""
 MAX_DROPPED_PAGES = 5
@@ -67,31 +75,53 @@ def dropped_pages(stats: Mapping[str, Any]) -> list[DroppedPage]:
     return sorted(stats.get(_DROPPED_PAGES, ()))
 
 
-def reasons(counts: Counter[str], outcome: str) -> Counter[str]:
-    """Return the counts by reason of an *outcome*: ``failed``, ``dropped``, ``skipped``, ..."""
-    prefix = f"{outcome}/"
-    found = {n.removeprefix(prefix): c for n, c in counts.items() if n.startswith(prefix)}
-    return Counter(found)
+class SiteCounts(Counter[str]):
+    """Counts of a site, or of several: ``fetched``, ``failed/timeout``, ..."""
+
+    def reasons(self, outcome: str) -> Counter[str]:
+        """Return the counts by reason of an *outcome*: ``failed``, ``dropped``, ``skipped``, ..."""
+        prefix = f"{outcome}/"
+        found = {n.removeprefix(prefix): c for n, c in self.items() if n.startswith(prefix)}
+        return Counter(found)
+
+    @property
+    def history(self) -> int:
+        """Number of pages and sources that former crawls make unnecessary."""
+        return sum(number for name, number in self.items() if name.startswith(_HISTORY))
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of the site was due."""
+        return all(name.startswith("not_due/") for name in self)
+
+    @property
+    def failure(self) -> str | None:
+        """Reason why no page of the site could be fetched; None if one was."""
+        for reason in self.reasons("unreachable"):
+            return reason
+        failed = self.reasons("failed")
+        is_answer = self["fetched"] or self["article"] or self.history or failed.keys() & _ANSWERS
+        return None if is_answer or not failed else failed.most_common(1)[0][0]
+
+    @property
+    def no_story(self) -> tuple[str, int, int] | None:
+        """The commonest outcome of :data:`NO_STORY`, its number and that of all pages.
+
+        None unless most of at least :data:`MIN_NO_STORY` pages have it.
+        """
+        failed = self.reasons("failed")
+        pages = self["fetched"] + self["unchanged/article"] + failed.total()
+        found = failed + self.reasons("dropped")
+        outcome = max(NO_STORY, key=found.__getitem__)
+        number = found[outcome]
+        return (outcome, number, pages) if number >= MIN_NO_STORY and 2 * number > pages else None
 
 
-def no_story(counts: Counter[str]) -> tuple[str, int, int] | None:
-    """Return the commonest outcome of :data:`NO_STORY`, its number and that of all pages.
-
-    *counts* are those of a site; None unless most of at least :data:`MIN_NO_STORY` pages have it.
-    """
-    failed, dropped = reasons(counts, "failed"), reasons(counts, "dropped")
-    pages = counts["fetched"] + counts["unchanged/article"] + failed.total()
-    found = {name: failed[name] + dropped[name] for name in NO_STORY}
-    outcome = max(found, key=found.__getitem__)
-    number = found[outcome]
-    return (outcome, number, pages) if number >= MIN_NO_STORY and 2 * number > pages else None
-
-
-def site_counts(stats: Mapping[str, Any]) -> dict[str, Counter[str]]:
-    """Return the counts of each site in *stats*: site -> ``fetched``, ``failed/timeout``, ..."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
+def site_counts(stats: Mapping[str, Any]) -> dict[str, SiteCounts]:
+    """Return the counts of each site in *stats*, by site."""
+    found: dict[str, SiteCounts] = defaultdict(SiteCounts)
     for name, number in stats.items():
         if name.startswith(_SITE_PREFIX):
             site, count = name.removeprefix(_SITE_PREFIX).split("/", 1)
-            counts[site][count.replace("_count", "", 1)] += number
-    return dict(counts)
+            found[site][count.replace("_count", "", 1)] += number
+    return dict(sorted(found.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import parse_qsl, urlsplit
@@ -14,10 +14,7 @@ from ada_url import URL
 from w3lib.url import canonicalize_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-MAX_VARIANTS: Final = 3
-"""Combinations of tracking parameters of a document whose pages are compared."""
+    from collections.abc import Callable, Sequence
 
 # The public suffix list that ships with tldextract, so that it makes no requests of its own.
 # Private suffixes (blogspot.com, github.io) separate the sites of different owners.
@@ -120,11 +117,11 @@ def is_public_suffix(host: str) -> bool:
     return not _split_host(host).domain
 
 
-def absolute_url(url: str, base: str = "", kept: frozenset[str] = frozenset()) -> str | None:
+def absolute_url(url: str, base: str = "") -> str | None:
     """Return *url* resolved as browsers do, without fragment, tracking parameters and session IDs.
 
-    All other parts of the path and the query stay as the site wrote them, and so do the parameters
-    with the names *kept* (lower case). None if it is not an http(s) URL.
+    All other parts of the path and the query stay as the site wrote them. None if it is not an
+    http(s) URL.
     """
     if _PLAIN.fullmatch(url):
         return url
@@ -139,7 +136,7 @@ def absolute_url(url: str, base: str = "", kept: frozenset[str] = frozenset()) -
     found.hash = ""
     if (path := _SESSION.sub("", found.pathname)) != found.pathname:
         found.pathname = path
-    if (query := _without(partial(_is_tracking, kept), found.search)) != found.search:
+    if (query := _without(_is_tracking, found.search)) != found.search:
         found.search = query
     return str(found.href)
 
@@ -156,56 +153,22 @@ def _without(is_removed: Callable[[str], object], search: str) -> str:
     )
 
 
-def _is_tracking(kept: frozenset[str], parameter: str) -> bool:
+def _is_tracking(parameter: str) -> object:
     name = parameter.partition("=")[0]
-    found = _TRACKING.fullmatch(name) or _OFTEN_TRACKING.fullmatch(parameter)
-    return found is not None and name.lower() not in kept
-
-
-class TrackingVariants:
-    """Addresses of a document that are one only without tracking parameters.
-
-    *learned*: names of parameters, True for those that tell pages of the site apart.
-    """
-
-    def __init__(self, learned: Mapping[str, bool]) -> None:
-        self._learned = learned
-        self.kept = frozenset(name for name, is_kept in learned.items() if is_kept)
-        self._written: dict[str, tuple[str, dict[str, str]]] = {}
-        self._found: dict[tuple[str, ...], list[str]] = {}
-
-    def add(self, written: str, absolute: str, base: str) -> None:
-        """Add the address *written*, which is *absolute* without tracking parameters."""
-        pairs = (
-            part.partition("=")
-            for part in re.split(r"[?&]", written.partition("#")[0])[1:]
-            if _is_tracking(self.kept, part)
-        )
-        values = {name.lower(): value for name, _, value in pairs}
-        if not values or len(self._found) >= MAX_VARIANTS:
-            return
-        first, others = self._written.setdefault(absolute, (written, values))
-        differing = {name for name in values.keys() & others.keys() if values[name] != others[name]}
-        if names := tuple(sorted(differing - self._learned.keys())):
-            both = (absolute_url(url, base, self.kept.union(names)) for url in (first, written))
-            self._found.setdefault(names, [url for url in both if url])
-
-    def result(self) -> list[tuple[Sequence[str], Sequence[str]]]:
-        """Return names of parameters and two addresses that differ in their values."""
-        return list(self._found.items())
+    return _TRACKING.fullmatch(name) or _OFTEN_TRACKING.fullmatch(parameter)
 
 
 @lru_cache(4096)
-def page_key(url: str, kept: frozenset[str] = frozenset()) -> str:
+def page_key(url: str) -> str:
     """Return a normalised form of *url*, the same for all URLs of a page.
 
     It ignores the scheme, a leading ``www.`` or ``m.``, marks of copies for AMP and printing, a
-    trailing slash, the order of parameters, tracking parameters except *kept*, and the fragment.
+    trailing slash, the order of parameters, tracking parameters, and the fragment.
     """
     if plain := _PLAIN.fullmatch(url):
         host, path, query = plain[1], plain[2], ""
     else:
-        parts = urlsplit(canonicalize_url(absolute_url(url, "", kept) or url))
+        parts = urlsplit(canonicalize_url(absolute_url(url) or url))
         host, path = site_key(parts.geturl()), parts.path
         query = _without(_COPY_PARAMETER.fullmatch, f"?{parts.query}") if parts.query else ""
     return f"{_COPY_HOST.sub('', host, 1)}{_COPY_PATH.sub('', path).rstrip('/')}{query}"

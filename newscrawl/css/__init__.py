@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from newscrawl.css.parser import Sheet, decode_sheet, parse_sheet
-from newscrawl.css.sheet_links import has_paragraphs, sheet_url, sheet_urls
-from newscrawl.css.sheet_store import SheetStore, sheet_hash
+from newscrawl.css.sheet_links import sheet_url, sheet_urls
+from newscrawl.css.sheet_store import SheetStore, sheet_hash, stored_file
 from newscrawl.css.style import INITIAL_STYLE, ComputedStyle, Stylesheets
 
 __all__ = [
@@ -14,9 +14,9 @@ __all__ = [
     "SheetStore",
     "Stylesheets",
     "decode_sheet",
-    "has_paragraphs",
     "parse_sheet",
     "sheet_hash",
     "sheet_url",
     "sheet_urls",
+    "stored_file",
 ]

@@ -11,7 +11,7 @@ nothing.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -29,9 +29,9 @@ from newscrawl.document.document import TEXT
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from newscrawl.css.parser import Rule
+    from newscrawl.css.parser import Rule, RuleIndex
     from newscrawl.document.document import Document
 
     Specificity: TypeAlias = tuple[int, int, int]
@@ -63,11 +63,8 @@ class StyleTree:
         names = self.names.get(row)
         if names is None:
             element = self.document.element(row)
-            keys = element.keys()
-            own_id, own_class = element.get("id"), element.get("class")
-            names = self.names[row] = names_of(
-                self.tag[row], own_id, own_class, tuple(keys), row == 0
-            )
+            own = element.get("id"), element.get("class"), tuple(element.keys())
+            names = self.names[row] = names_of(self.tag[row], *own, row == 0)
         return names
 
     def siblings(self, row: int) -> list[int]:
@@ -125,8 +122,6 @@ class Selector(NamedTuple):
     required: frozenset[str]
     #: whether elements of equal names and with ancestors of equal names can differ in the result
     per_element: bool
-    #: whether names decide: those of the element and one name of an ancestor
-    by_names: bool
 
     def matches(self, row: int, tree: StyleTree) -> bool:  # noqa: C901  # one automaton
         """Return whether the element of *row* matches.
@@ -234,15 +229,11 @@ class _Compiler:
             return None
         compounds.append(self._compound(""))
         compounds.reverse()
-        subject, *others = compounds
         return Selector(
             (self._ids, self._classes, self._tags),
             tuple(compounds),
             frozenset(self._required),
             self._per_element,
-            by_names=not subject.tests
-            and all(c.combinator == " " and len(c.names) == 1 and not c.tests for c in others)
-            and len(others) <= 1,
         )
 
     def _compound(self, combinator: str) -> Compound:
@@ -286,7 +277,7 @@ class _Compiler:
             self._names.add(":root")
         elif name in {"link", "any-link"}:
             self._names.add("[href")
-            self._tests.append(_is_link)
+            self._tests.append(lambda tree, row: tree.tag[row] in {"a", "area"})
         elif (test := _TESTS.get(name)) is not None:
             self._tests.append(test)
             self._per_element = True
@@ -295,22 +286,21 @@ class _Compiler:
         return True
 
     def _add_function(self, name: str, arguments: str) -> bool:
-        if name in {"nth-child", "nth-last-child"}:
+        if name in _INDEXED:
             self._classes += 1
             self._per_element = True
             indexes = _parse_an_plus_b(arguments)
             if indexes is not None:
-                self._tests.append(_nth_test(*indexes, from_end=name == "nth-last-child"))
+                self._tests.append(_nth_test(*indexes, *_INDEXED[name]))
             return indexes is not None
+        if name == "has":
+            return self._add_has(arguments)
         if name not in {"is", "where", "not", "matches", "-webkit-any", "-moz-any"}:
             return False
         compiled = [compile_selector(text, self._nesting + 1) for text in split_list(arguments)]
         selectors = [selector for selector in compiled if selector is not None]
         if name != "where" and selectors:
-            ids, classes, tags = max(selector.specificity for selector in selectors)
-            self._ids, self._classes, self._tags = (
-                self._ids + ids, self._classes + classes, self._tags + tags
-            )  # fmt: skip
+            self._add_specificity(selectors)
         only = selectors[0] if name != "not" and len(selectors) == 1 else None
         if only is not None:
             self._names |= only.compounds[0].names
@@ -321,6 +311,43 @@ class _Compiler:
             self._tests.append(_list_test(selectors, expected=name != "not"))
         self._per_element |= any(selector.per_element for selector in selectors)
         return bool(selectors) or name == "not"
+
+    def _add_specificity(self, selectors: Iterable[Selector]) -> None:
+        ids, classes, tags = max(selector.specificity for selector in selectors)
+        self._ids, self._classes, self._tags = (
+            self._ids + ids, self._classes + classes, self._tags + tags
+        )  # fmt: skip
+
+    def _add_has(self, arguments: str) -> bool:
+        """Add ``:has()`` of compound selectors, each with at most one combinator before it."""
+        inner: list[tuple[str, Selector]] = []
+        for text in split_list(arguments):
+            combinator = text.strip(SPACE)[:1] if text.strip(SPACE)[:1] in ("+", "~", ">") else " "
+            selector = compile_selector(text.strip(SPACE + combinator), self._nesting + 1)
+            if selector is None or len(selector.compounds) > 1:
+                return False
+            inner.append((combinator, selector))
+        self._add_specificity(selector for _, selector in inner)
+        self._tests.append(lambda tree, row: any(_has(tree, row, *it) for it in inner))
+        self._per_element = True
+        return True
+
+
+def _has(tree: StyleTree, row: int, combinator: str, selector: Selector) -> bool:
+    if combinator == " ":
+        rows: Iterable[int] = range(row + 1, tree.document.end[row])
+    elif combinator == ">":
+        rows = tree.document.children(row)
+    else:
+        siblings = tree.siblings(row)
+        rows = siblings[bisect_right(siblings, row) :][: 1 if combinator == "+" else None]
+    for other in rows:
+        tree.steps += 1
+        if tree.steps > MAX_STEPS:
+            return False
+        if tree.tag[other] != TEXT and selector.matches(other, tree):
+            return True
+    return False
 
 
 def _list_test(selectors: Sequence[Selector], *, expected: bool) -> Test:
@@ -349,10 +376,6 @@ def _attribute_test(name: str, compare: Callable[[str, str], bool], expected: st
     return test
 
 
-def _is_link(tree: StyleTree, row: int) -> bool:
-    return tree.tag[row] in {"a", "area"}
-
-
 _AN_PLUS_B = lazy_regex(
     r"\s*(?:(?P<word>even|odd)|(?P<step>[+-]?\d{0,9})n(?:\s*(?P<sign>[+-])\s*(?P<offset>\d{1,9}))?"
     r"|(?P<index>[+-]?\d{1,9}))\s*",
@@ -373,9 +396,12 @@ def _parse_an_plus_b(text: str) -> tuple[int, int] | None:
     return int(step), int(f"{match['sign']}{match['offset']}") if match["sign"] else 0
 
 
-def _nth_test(step: int, offset: int, *, from_end: bool) -> Test:
+def _nth_test(step: int, offset: int, from_end: bool, of_type: bool) -> Test:  # noqa: FBT001
     def test(tree: StyleTree, row: int) -> bool:
         rows = tree.siblings(row)
+        if of_type:
+            tree.steps += len(rows) >> 2
+            rows = [other for other in rows if tree.tag[other] == tree.tag[row]]
         position = bisect_left(rows, row)
         distance = (len(rows) - position if from_end else position + 1) - offset
         if not step:
@@ -385,11 +411,18 @@ def _nth_test(step: int, offset: int, *, from_end: bool) -> Test:
     return test
 
 
-_first, _last = _nth_test(0, 1, from_end=False), _nth_test(0, 1, from_end=True)
+_INDEXED = {
+    "nth-child": (False, False), "nth-last-child": (True, False),
+    "nth-of-type": (False, True), "nth-last-of-type": (True, True),
+}  # fmt: skip
+_FIRST, _LAST, _FIRST_OF_TYPE, _LAST_OF_TYPE = (_nth_test(0, 1, *it) for it in _INDEXED.values())
 _TESTS: dict[str, Test] = {
-    "first-child": _first,
-    "last-child": _last,
-    "only-child": lambda tree, row: _first(tree, row) and _last(tree, row),
+    "first-child": _FIRST,
+    "last-child": _LAST,
+    "only-child": lambda tree, row: _FIRST(tree, row) and _LAST(tree, row),
+    "first-of-type": _FIRST_OF_TYPE,
+    "last-of-type": _LAST_OF_TYPE,
+    "only-of-type": lambda tree, row: _FIRST_OF_TYPE(tree, row) and _LAST_OF_TYPE(tree, row),
 }
 
 _NEVER = lazy_regex(r"::|:(?:hover|focus|active|before|after|visited|target|first-l|-)")
@@ -399,14 +432,9 @@ _SUBJECTS = lazy_regex(
     rf"((?:[-\w.#:]*+[{SPACE}>+~]++)*+([-\w]*+)([.#][-\w]++)*+[-\w:]*+)[{SPACE}]*+([,;])|([^;]++);?+",
     re.ASCII,
 )
-# The first class or id, in a compound that a descendant or child combinator follows.
-_ANCESTOR = lazy_regex(
-    rf"[^(\[\\+~.#]*+([.#][-\w]++)[^(\[\\+~>{SPACE}]*+(?:[{SPACE}]*+>|[{SPACE}]++(?![>+~]))",
-    re.ASCII,
-)
 
 
-def index_rules(rules: Sequence[Rule]) -> dict[str, list[tuple[str, int]]]:
+def index_rules(rules: Sequence[Rule]) -> RuleIndex:
     """Return the (masked) selectors of *rules* and their rule numbers by a name of their subject.
 
     Every element that a selector matches has the name, ``*`` if none is required. Selectors that
@@ -414,7 +442,7 @@ def index_rules(rules: Sequence[Rule]) -> dict[str, list[tuple[str, int]]]:
     """
     index: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     number = 0
-    lists = "".join([f"{selectors};" for selectors, _ in rules])
+    lists = "".join([f"{selectors};" for selectors, *_ in rules])
     for text, tag, name, end, rest in _SUBJECTS.findall(lists):
         if not end:
             for part in split_list(rest):
@@ -424,12 +452,6 @@ def index_rules(rules: Sequence[Rule]) -> dict[str, list[tuple[str, int]]]:
         number += end != ","
     index.pop("", None)
     return dict(index)
-
-
-def required_ancestor(text: str) -> str:
-    """Return a class or id that an ancestor of every matched element has, "" if unknown."""
-    ancestor = _ANCESTOR.match(text)
-    return ancestor[1] if ancestor else ""
 
 
 def _key(text: str) -> str:

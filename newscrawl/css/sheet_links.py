@@ -9,21 +9,21 @@ script would enable (``media="print" onload=...``) do not.
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from html import unescape
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, islice
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urldefrag, urljoin
 
 from newscrawl.css.parser import Sheet, media_applies, parse_sheet
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from lxml import etree
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from newscrawl.css.sheet_store import SheetStore
+    from newscrawl.document.document import Document
 
 MAX_SCANNED_BYTES = 2**21
 """Number of bytes of a page that are scanned."""
@@ -39,10 +39,9 @@ _MAX_TAGS = 2000
 _MAX_ATTRIBUTES = 32
 # In bytes; longer tags contain data in an attribute.
 _MAX_TAG_LENGTH = 4096
-# In bytes; imports come first in a sheet.
+# Imports come first in a sheet.
 _MAX_PRELUDE_LENGTH = 16384
 _OPENER = lazy_regex(rb"<(?:(!--)|(script|template|style|link|base)(?=[\s/>]))")
-_PARAGRAPH = lazy_regex(rb"<[pP][\s>]")
 _CLOSERS = {
     b"!--": b"-->",
     b"script": b"</script",
@@ -51,6 +50,15 @@ _CLOSERS = {
 }
 _ATTRIBUTE = lazy_regex(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
+)
+_STYLE_END = lazy_regex(rb"</style", re.IGNORECASE)
+_IMPORT = lazy_regex("@import", re.IGNORECASE)
+# Services and files of fonts and icons, whose sheets have no style of text.
+_FONTS = lazy_regex(
+    r"//(?:fonts\.(?:googleapis|bunny)|use\.(?:typekit|fontawesome)|kit\.fontawesome|p\.typekit|cloud\.typography)\."
+    r"|(?:font-?awesome|fontello|icomoon|dashicons|(?:glyph|bootstrap-|material-|line-?|simple-line-)icons?"
+    r"|flaticon|ionicons)[^/?]{0,60}(?:/css/(?:all|brands|solid)[^/?]{0,60})?\.css(?:$|[?#])",
+    re.IGNORECASE,
 )
 _TEXT_CSS = frozenset({"", "text/css"})
 
@@ -62,10 +70,9 @@ def sheet_urls(html: bytes, url: str, *, limit: int | None = None) -> list[str]:
     without duplicates, at most *limit*. URLs may have any scheme but ``data``. Runs in time linear
     in the length of *html*, of which ``MAX_SCANNED_BYTES`` are scanned.
     """
-    references = list(_references(html[:MAX_SCANNED_BYTES]))
-    bases = (reference.href for reference in references if reference.is_base)
-    base = sheet_url(next(bases, ""), url) or url
-    hrefs = (reference.href for reference in references if not reference.is_base)
+    references = list(_references(html))
+    base = _base_url(references, url)
+    hrefs = chain.from_iterable(map(_hrefs, references))
     found = dict.fromkeys(filter(None, (sheet_url(href, base) for href in hrefs)))
     return list(found)[:limit]
 
@@ -92,7 +99,7 @@ def holds_css(attribute: Callable[[str], str | None]) -> bool:
 
 @lru_cache(1024)
 def sheet_url(href: str, base: str) -> str | None:
-    """Return the absolute URL of the sheet *href*, None for invalid and ``data:`` URLs."""
+    """Return the absolute URL of the sheet *href*; None if invalid, ``data:``, or of fonts only."""
     href = "".join(href.split("\n")).strip()
     if not href:
         return None
@@ -101,30 +108,67 @@ def sheet_url(href: str, base: str) -> str | None:
     except ValueError:
         return None
     scheme = url.partition(":")[0].lower()
-    return None if scheme == "data" or scheme == url.lower() else url
+    return None if scheme in {"data", url.lower()} or _FONTS.search(url) else url
 
 
-class _Reference(NamedTuple):
-    href: str
-    is_base: bool = False
+_Reference: TypeAlias = tuple[str, str]
+"""Name of an element, and address of a ``base`` or ``link`` of a sheet, or CSS of a ``style``."""
 
 
 def _references(html: bytes) -> Iterator[_Reference]:
-    """Yield the references of ``base``, ``link`` and ``style`` elements, in document order."""
+    """Yield the ``base``, ``link`` and ``style`` elements that matter, in document order."""
+    html = html[:MAX_SCANNED_BYTES]
     for name, start, end in _find_elements(html, _MAX_TAGS):
-        if name == b"style":
-            attributes, inside = _attributes(html, start)
-            prelude = html[inside : min(end, inside + _MAX_PRELUDE_LENGTH)]
-            if b"@import" in prelude.lower() and holds_css(attributes.get):
-                yield from map(_Reference, parse_sheet(prelude.decode(errors="replace")).imports)
-        elif reference := _reference(html, name, start):
-            yield reference
+        attributes, inside = _attributes(html, start)
+        if _matters(name, attributes.get):
+            css = html[inside:end].decode(errors="replace") if name == "style" else ""
+            yield name, css or attributes.get("href", "")
 
 
-def _find_elements(html: bytes, limit: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield name, end of name and end of element of ``style``, ``link`` and ``base`` elements.
+def _matters(name: str, attribute: Callable[[str], str | None]) -> bool:
+    if name == "style":
+        return holds_css(attribute)
+    return bool(attribute("href")) and (name == "base" or links_sheet(attribute))
 
-    Skips the content of comments, scripts and templates, whose tags count towards *limit*.
+
+def _references_in(document: Document, names: Collection[str]) -> Iterator[_Reference]:
+    """Yield those of the elements with one of *names* of a parsed page."""
+    source, media, end = document.source, document.media, document.end
+    templates = [range(row, end[row]) for row in document.rows_of("template")]
+    for row in sorted(row for name in names for row in document.rows_of(name)):
+        name, attributes = document.tag[row], document.media_attributes(row)
+        if any(row in template for template in templates) or not _matters(name, attributes.get):
+            continue
+        if name != "style":
+            yield name, attributes["href"]
+        elif isinstance(place := media[row], int):
+            _, inside = _attributes(source, place)
+            closer = _STYLE_END.search(source, inside)
+            css = source[inside : closer.start() if closer else None]
+            yield name, css.decode(errors="replace")
+        else:
+            yield name, document.element(row).text or ""
+
+
+def _base_url(references: Iterable[_Reference], url: str) -> str:
+    bases = (href for name, href in references if name == "base")
+    return sheet_url(next(bases, ""), url) or url
+
+
+def _hrefs(reference: _Reference) -> list[str]:
+    """Return the references of a ``link`` or a ``style`` to sheets."""
+    name, text = reference
+    if name == "style":
+        prelude = text[:_MAX_PRELUDE_LENGTH]
+        return parse_sheet(prelude).imports if _IMPORT.search(prelude) else []
+    return [text] if name == "link" else []
+
+
+def _find_elements(html: bytes, limit: int) -> Iterator[tuple[str, int, int]]:
+    """Yield name, end of name and end of element of ``style``, ``base`` and ``link`` elements.
+
+    Skips links without "stylesheet", and the content of comments, scripts and templates, whose tags
+    count towards *limit*.
     """
     text, position = html.lower(), 0
     for _ in range(limit):
@@ -135,24 +179,10 @@ def _find_elements(html: bytes, limit: int) -> Iterator[tuple[bytes, int, int]]:
         if closer := _CLOSERS.get(name):
             position = text.find(closer, opener.start() + 2)  # <!--> is a complete comment
             position = len(html) if position < 0 else position
-        if name in (b"style", b"link", b"base"):
-            yield name, opener.end(), position
-
-
-def has_paragraphs(html: bytes, minimum: int) -> bool:
-    """Return whether the page *html* has at least *minimum* ``p`` start tags."""
-    return sum(1 for _ in islice(_PARAGRAPH.finditer(html), minimum)) == minimum
-
-
-def _reference(html: bytes, name: bytes, start: int) -> _Reference | None:
-    """Return the reference of the ``base`` or ``link`` whose name ends at *start*."""
-    attributes, _ = _attributes(html, start)
-    href = attributes.get("href")
-    if not href:
-        return None
-    if name == b"base":
-        return _Reference(href, is_base=True)
-    return _Reference(href) if links_sheet(attributes.get) else None
+        if name in (b"style", b"base") or (
+            name == b"link" and b"stylesheet" in text[position : text.find(b"<", position)]
+        ):
+            yield name.decode(), opener.end(), position
 
 
 def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
@@ -170,39 +200,38 @@ def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
     return attributes, html.find(b">", start, stop) + 1 or start
 
 
-def collect_sheets(
-    root: etree._Element,
-    sheets: Mapping[str, str | Sheet],
-    base_url: str,
-    store: SheetStore | None = None,
-) -> tuple[list[Sheet], list[str]]:
-    """Return the sheets that apply to the page under *root*, and the URLs of missing ones.
+def style_blocks(document: Document) -> list[str]:
+    """Return the CSS of the ``style`` elements of a page."""
+    return [css for _, css in islice(_references_in(document, ("style",)), MAX_SHEETS)]
 
-    *sheets* are given by URL. An imported sheet precedes the one that imports it.
+
+class CollectedSheets:
+    """The sheets that apply to a page, in cascade order.
+
+    *sheets* are given by URL. An imported sheet precedes the one that imports it. Sheets without
+    imports that are given as text are not parsed.
     """
-    collector = _SheetCollector(sheets, store)
-    collector.add_page(root, base_url)
-    return collector.found, collector.missing
 
-
-class _SheetCollector:
-    def __init__(self, sheets: Mapping[str, str | Sheet], store: SheetStore | None) -> None:
-        self.found: list[Sheet] = []
+    def __init__(
+        self,
+        document: Document,
+        sheets: Mapping[str, str | Sheet],
+        base_url: str,
+        store: SheetStore,
+    ) -> None:
+        self.found: list[Sheet | str] = []
+        #: URLs of the sheets that are not given
         self.missing: list[str] = []
         self._sheets = sheets
         self._store = store
         self._count = 0
-
-    def add_page(self, root: etree._Element, base_url: str) -> None:
-        elements = list(root.iter("base", "link", "style"))
-        bases = (item.get("href") for item in elements if item.tag == "base")
-        if href := next((href for href in bases if href is not None), None):
-            base_url = sheet_url(href, base_url) or base_url
-        for item in elements:
-            if item.tag == "link" and links_sheet(item.get):
-                self._add_url(item.get("href") or "", base_url, ())
-            elif item.tag == "style" and item.text and holds_css(item.get):
-                self._add(item.text, base_url, ())
+        references = list(_references_in(document, ("base", "link", "style")))
+        base_url = _base_url(references, base_url)
+        for name, text in references:
+            if name == "link":
+                self._add_url(text, base_url, ())
+            elif name == "style":
+                self._add(text, base_url, ())
 
     def _add_url(self, href: str, base: str, importers: tuple[str, ...]) -> None:
         """Add the sheet at *href*; *importers* are the URLs of the sheets that import it."""
@@ -220,10 +249,8 @@ class _SheetCollector:
         if self._count > MAX_SHEETS or len(importers) > MAX_IMPORT_DEPTH:
             self.missing.append(url)
             return
-        sheet = given if isinstance(given, Sheet) else self._parse(given)
-        for href in sheet.imports:
+        if isinstance(given, str) and _IMPORT.search(given):
+            given = self._store.parsed(given)
+        for href in given.imports if isinstance(given, Sheet) else ():
             self._add_url(href, url, importers)
-        self.found.append(sheet)
-
-    def _parse(self, text: str) -> Sheet:
-        return parse_sheet(text) if self._store is None else self._store.parsed(text)
+        self.found.append(given)

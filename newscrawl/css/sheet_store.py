@@ -21,7 +21,7 @@ from newscrawl.css.parser import Sheet, parse_sheet
 
 logger = logging.getLogger(__name__)
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 """Version of the files; sheets of another version are parsed again."""
 
 MAX_FOLDER_BYTES: Final = 256 * 2**20
@@ -29,6 +29,9 @@ MAX_FOLDER_BYTES: Final = 256 * 2**20
 
 MAX_MEMORY_CHARACTERS: Final = 32 * 2**20
 """Default limit of the characters of sheets in memory."""
+
+MAX_PAGE_CHARACTERS: Final = 8 * 2**20
+"""Limit of the characters of sheets in :data:`PAGE_STORE`."""
 
 MIN_STORED_LENGTH: Final = 4096
 """Minimum length of a stored sheet; a shorter one is parsed as fast as it is read."""
@@ -40,6 +43,11 @@ _SLACK: Final = 0.05
 def sheet_hash(text: str) -> str:
     """Return the key of a sheet: the SHA-256 of its text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def stored_file(folder: Path, key: str) -> Path:
+    """Return the file of a sheet in a folder, which may not exist."""
+    return folder / f"{key}.{FORMAT}.json"
 
 
 class SheetStore:
@@ -117,25 +125,26 @@ class _SheetFolder:
         self._written = size
         self._failed = False
 
-    def _file(self, key: str) -> Path:
-        return self._path / f"{key}.{FORMAT}.json"
-
     def read(self, key: str) -> Sheet | None:
         """Return the sheet of *key*, None if it is not in the folder, and record its use."""
-        file, now = self._file(key), clock.now().timestamp()
+        file, now = stored_file(self._path, key), clock.now().timestamp()
         try:
-            rules, imports = json.loads(file.read_bytes())
+            rules, imports, layers = json.loads(file.read_bytes())
             os.utime(file, (now, now))
-            return Sheet([(selectors, block) for selectors, block in rules], imports)
+            return Sheet(
+                [(selectors, block, layer) for selectors, block, layer in rules], imports, layers
+            )
         except (OSError, TypeError, ValueError):
             return None
 
     def write(self, key: str, sheet: Sheet) -> None:
         """Store a sheet and evict the least recently used ones above the limit."""
-        data = json.dumps([sheet.rules, sheet.imports], separators=(",", ":")).encode()
+        data = json.dumps(
+            [sheet.rules, sheet.imports, sheet.layers], separators=(",", ":")
+        ).encode()
         if self._failed or len(data) > self._size / 2:
             return
-        file, now = self._file(key), clock.now().timestamp()
+        file, now = stored_file(self._path, key), clock.now().timestamp()
         partial = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         try:
             self._path.mkdir(parents=True, exist_ok=True)
@@ -160,3 +169,7 @@ class _SheetFolder:
             used += size
             if used > self._size * (1 - 2 * _SLACK):
                 Path(path).unlink(missing_ok=True)
+
+
+PAGE_STORE: Final = SheetStore(memory=MAX_PAGE_CHARACTERS)
+"""Sheets of the pages of this process that are styled without a store of their own."""

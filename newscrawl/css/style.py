@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import OrderedDict
-from dataclasses import dataclass, replace
-from functools import cache
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from itertools import accumulate
+from math import inf
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from newscrawl.css.hiding import may_hide
 from newscrawl.css.parser import Sheet, mask, parse_declarations, parse_sheet
 from newscrawl.css.selectors import (
     MAX_STEPS,
@@ -25,11 +28,12 @@ from newscrawl.css.selectors import (
     compile_selector,
     index_rules,
     names_of,
-    required_ancestor,
 )
-from newscrawl.css.sheet_links import collect_sheets
+from newscrawl.css.sheet_links import CollectedSheets, style_blocks
+from newscrawl.css.sheet_store import PAGE_STORE
 from newscrawl.css.values import (
     MEDIUM,
+    REMOVING,
     FontSize,
     Pending,
     Variables,
@@ -54,6 +58,8 @@ if TYPE_CHECKING:
 
     Signature: TypeAlias = tuple[str | None, ...]
 
+    LayerRank: TypeAlias = tuple[float, ...]
+
 DEFAULT_SHEET = """
 area, base, datalist, dialog:not([open]), head, link, meta, noembed, noframes, noscript, param, rp,
 script, style, template, title, input[type="hidden"], [hidden] { display: none }
@@ -68,6 +74,7 @@ code, kbd, pre, samp, tt { font-family: monospace }
 big { font-size: larger }
 small, sub, sup { font-size: smaller }
 a:any-link, area:any-link { color: #0000ee }
+mark { color: black }
 button, input, select, textarea { font: 13.3333px arial; color: black }
 option { font-weight: normal }
 """
@@ -76,8 +83,9 @@ option { font-weight: normal }
 https://html.spec.whatwg.org/multipage/rendering.html
 """
 
-BOLD = 600
-"""Minimum weight of bold text."""
+BOLD = 600  # minimum weight
+
+MAX_HIDDEN_SIZE = 1.0  # px, of text that nobody reads
 
 MAX_SUBSTITUTED = 8_000_000
 """Characters of one page in which variables are substituted."""
@@ -106,47 +114,46 @@ class ComputedStyle:
     display_none: bool = False
     #: whether ``visibility`` is ``visible``
     visible: bool = True
+    #: whether the element or an ancestor is clipped, off screen, or transparent and without height
+    removed: bool = False
 
     @property
     def bold(self) -> bool:
         """Whether the weight is 600 or more."""
         return self.font_weight >= BOLD
 
+    @property
+    def hidden(self) -> bool:
+        """Whether a reader does not see the text."""
+        is_hidden = self.display_none or self.removed or not self.visible
+        return is_hidden or self.font_size <= MAX_HIDDEN_SIZE
+
 
 INITIAL_STYLE = ComputedStyle()
 _FIELDS = {
-    "font-size": "font_size",
-    "font-weight": "font_weight",
-    "font-family": "font_family",
-    "color": "color",
-    "display": "display_none",
-    "visibility": "visible",
-}
+    "font-size": "font_size", "font-weight": "font_weight", "font-family": "font_family",
+    "color": "color", "display": "display_none", "visibility": "visible",
+}  # fmt: skip
+
+# Transparent elements fade in, those without height unfold.
+_TOGETHER = frozenset(("opacity", "height", "max-height"))
 
 # Origins and importance in cascade order.
 _DEFAULT, _AUTHOR, _STYLE, _IMPORTANT, _IMPORTANT_STYLE = range(5)
 
 
+@dataclass(slots=True, eq=False)
 class _Entry:
     """A selector in the sheets of a page, compiled when it is first needed."""
 
-    __slots__ = ("blocks", "compiled", "declarations", "place", "text")
-
-    def __init__(self, text: str, declarations: str, place: tuple[int, int]) -> None:
-        self.text: str | None = text
-        self.declarations = declarations
-        #: number of the sheet in the cascade, 0 for the default style sheet, and of the rule
-        self.place = place
-        self.compiled: Selector | None = None
-        #: declarations with their cascade key
-        self.blocks: list[tuple[tuple[Any, ...], Values]] | None = None
-
-
-def sheet_index(sheet: Sheet) -> dict[str, list[tuple[str, int]]]:
-    """Return the index of the selectors of *sheet*, made once."""
-    if sheet.index is None:
-        sheet.index = index_rules(sheet.rules)
-    return sheet.index
+    text: str | None
+    declarations: str
+    layer: LayerRank
+    #: number of the sheet in the cascade, 0 for the default style sheet, and of the rule
+    place: tuple[int, int]
+    compiled: Selector | None = None
+    #: declarations with their cascade key
+    blocks: list[tuple[tuple[Any, ...], Values]] | None = None
 
 
 def parse_block(declarations: Iterable[Declaration]) -> tuple[Values, Values]:
@@ -162,8 +169,9 @@ class SheetStack:
 
     def __init__(self, sheets: Sequence[Sheet]) -> None:
         self._sheets = (_default_sheet(), *sheets)
-        self._buckets: dict[str, dict[str, list[_Entry]]] = {}
+        self._buckets: dict[str, list[_Entry]] = {}
         self._rule_count = sum(len(sheet.rules) for sheet in sheets)
+        self._layers = _layer_ranks(sheets)
         #: characters in which variables may still be substituted on the current page
         self.budget = [MAX_SUBSTITUTED]
         self.root = _Element(frozenset(), INITIAL_STYLE, Variables({}, None, self.budget))
@@ -175,30 +183,24 @@ class SheetStack:
         """Number of rules and shared elements."""
         return self._rule_count + self.elements
 
-    def candidates(
-        self, names: Iterable[str], all_names: frozenset[str] | None
-    ) -> Iterable[_Entry]:
-        """Return the selectors that an element with *names* may match.
-
-        *all_names* are those of its ancestors as well, None if they are not known.
-        """
+    def candidates(self, names: Iterable[str]) -> list[_Entry]:
+        """Return the selectors that an element with *names* may match."""
         found: list[_Entry] = []
         for name in (*names, "*"):
-            bucket = self._buckets.get(name)
-            if bucket is None:
-                bucket = self._buckets[name] = self._bucket(name)
-            found += bucket.get("", ())
-            for required in bucket if all_names is None else bucket.keys() & all_names:
-                found += bucket[required]
+            if name not in self._buckets:
+                self._buckets[name] = self._bucket(name)
+            found += self._buckets[name]
         return found
 
-    def _bucket(self, name: str) -> dict[str, list[_Entry]]:
-        """Return the selectors whose subject has *name*, by another name that they require."""
-        bucket: dict[str, list[_Entry]] = {}
+    def _bucket(self, name: str) -> list[_Entry]:
+        """Return the selectors whose subject has *name*."""
+        bucket: list[_Entry] = []
         for place, sheet in enumerate(self._sheets):
-            for text, number in sheet_index(sheet).get(name, ()):
-                entry = _Entry(text, sheet.rules[number][1], (place, number))
-                bucket.setdefault(required_ancestor(text), []).append(entry)
+            if sheet.index is None:
+                sheet.index = index_rules(sheet.rules)
+            for text, number in sheet.index.get(name, ()):
+                _, declarations, layer = sheet.rules[number]
+                bucket.append(_Entry(text, declarations, self._layers[layer], (place, number)))
         return bucket
 
     def blocks(self, entry: _Entry) -> list[tuple[tuple[Any, ...], Values]]:
@@ -209,10 +211,21 @@ class SheetStack:
             entry.blocks = []
             if normal:
                 origin = _AUTHOR if entry.place[0] else _DEFAULT
-                entry.blocks.append(((origin, *place), normal))
-            if important:
-                entry.blocks.append(((_IMPORTANT, *place), important))
+                entry.blocks.append(((origin, entry.layer, *place), normal))
+            if important:  # layers in reverse order
+                rank = tuple(-number for number in entry.layer)
+                entry.blocks.append(((_IMPORTANT, rank, *place), important))
         return entry.blocks
+
+
+def _layer_ranks(sheets: Iterable[Sheet]) -> dict[str, LayerRank]:
+    """Return the ranks of layers in the cascade: by first mention, and above those inside of them."""
+    order: dict[str, int] = {}
+    ranks: defaultdict[str, LayerRank] = defaultdict(lambda: (inf,))
+    for layer in (layer for sheet in sheets for layer in sheet.layers):
+        around = list(accumulate(layer.split("."), "{}.{}".format))
+        ranks[layer] = (*(order.setdefault(name, len(order)) for name in around), inf)
+    return ranks
 
 
 @cache
@@ -220,22 +233,15 @@ def _default_sheet() -> Sheet:
     return parse_sheet(DEFAULT_SHEET)
 
 
+@dataclass(slots=True, eq=False)
 class _Element:
     """Elements of equal signatures and ancestors that match the same rules."""
 
-    __slots__ = ("all_names", "children", "style", "variables")
-
-    def __init__(
-        self,
-        all_names: frozenset[str] | None,
-        style: ComputedStyle,
-        variables: Variables,
-    ) -> None:
-        #: names of the element and its ancestors, None if they are too many
-        self.all_names = all_names
-        self.style = style
-        self.variables = variables
-        self.children: dict[Signature, _Matched] = {}
+    #: names of the element and its ancestors, None if they are too many
+    all_names: frozenset[str] | None
+    style: ComputedStyle
+    variables: Variables
+    children: dict[Signature, _Matched] = field(default_factory=dict)
 
 
 class _Matched(NamedTuple):
@@ -271,14 +277,34 @@ class Stylesheets:
     ) -> None:
         self._document = document
         self._tree = StyleTree(document)
-        found, self.missing = collect_sheets(document.root, sheets or {}, base_url, store)
-        self._stack = stacks.get(found)
+        self._given = sheets or {}
+        self._base_url = base_url
+        self._store = store or PAGE_STORE
         #: whether matching exceeded its limit; then only the default style sheet matches
         self.exhausted = False
-        self._stack.budget[0] = MAX_SUBSTITUTED
         self._name_count = 0
         self._root_size = MEDIUM
-        self._elements: dict[int, _Element] = {-1: self._stack.root}
+        self._elements: dict[int, _Element] = {}
+
+    @cached_property
+    def _collected(self) -> CollectedSheets:
+        return CollectedSheets(self._document, self._given, self._base_url, self._store)
+
+    @property
+    def missing(self) -> list[str]:
+        """URLs of the sheets that are not given."""
+        return self._collected.missing
+
+    @cached_property
+    def _stack(self) -> SheetStack:
+        """The sheets in cascade order, parsed when a style is first needed."""
+        sheets = [
+            self._store.parsed(sheet) if isinstance(sheet, str) else sheet
+            for sheet in self._collected.found
+        ]
+        stack = stacks.get(sheets)
+        stack.budget[0] = MAX_SUBSTITUTED
+        return stack
 
     @property
     def complete(self) -> bool:
@@ -288,6 +314,8 @@ class Stylesheets:
     def style_of(self, row: int) -> ComputedStyle:
         """Return the computed style of an element, or of the parent of a text node."""
         document, elements = self._document, self._elements
+        if not elements:
+            elements[-1] = self._stack.root
         if document.tag[row] == TEXT:
             row = document.parent[row]
         path: list[int] = []
@@ -301,6 +329,11 @@ class Stylesheets:
             self._give_up()
             return self.style_of(row)
         return found.style
+
+    def may_hide(self, rows: Iterable[int]) -> bool:
+        """Return whether sheets may hide one of the elements *rows*, judged by names."""
+        sheets = self._collected.found if self._given else style_blocks(self._document)
+        return may_hide(self._document, sheets, rows, self._store)
 
     def _element(self, row: int, parent: _Element) -> _Element:
         """Return the shared element of *row*, whose parent is given."""
@@ -350,7 +383,7 @@ class Stylesheets:
             all_names = None if self._name_count > MAX_ANCESTOR_NAMES else all_names
         certain: list[_Entry] = []
         opened: list[tuple[Selector, _Entry]] = []
-        for entry in stack.candidates(names, all_names):
+        for entry in stack.candidates(names):
             tree.steps += 1
             if tree.steps > MAX_STEPS:
                 break
@@ -366,11 +399,6 @@ class Stylesheets:
                 continue
             if selector.per_element:
                 opened.append((selector, entry))
-            elif parent.all_names is not None and selector.by_names:
-                if selector.compounds[-1].names <= (
-                    names if len(selector.compounds) == 1 else parent.all_names
-                ):
-                    certain.append(entry)
             elif selector.matches(row, tree):
                 certain.append(entry)
         stack.elements += 1
@@ -400,7 +428,7 @@ def _own_declarations(style: str | None) -> list[tuple[tuple[Any, ...], Values]]
     if not style:
         return []
     normal, important = parse_block(parse_declarations(mask(style)))
-    place = (0, 0, 0), 0, 0
+    place = (), (0, 0, 0), 0, 0
     return [((_STYLE, *place), normal), ((_IMPORTANT_STYLE, *place), important)]
 
 
@@ -415,6 +443,9 @@ def _computed_style(
     }
     if parent.display_none:
         changed["display_none"] = True
+    removing = {name for name in REMOVING if values.get(name) is True}
+    if removing - _TOGETHER or ("opacity" in removing and len(removing) > 1):
+        changed["removed"] = True
     return replace(parent, **changed) if changed else parent
 
 

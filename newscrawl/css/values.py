@@ -7,7 +7,7 @@ https://drafts.csswg.org/css-color-4/. A colour is a text: colours are only comp
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.css.parser import HEIGHT, WIDTH, end_of_arguments
@@ -30,7 +30,16 @@ _MAX_FORMULA = 1000
 _MAX_DEPTH = 20
 
 PROPERTIES = ("font-size", "font-weight", "font-family", "color", "display", "visibility")
-_LONGHANDS = {**{name: (name,) for name in PROPERTIES}, "font": PROPERTIES[:3]}
+_CLIPPED = lazy_regex(r"(?:rect\([01](?:px)?[\s,]|inset\((?:50|100)%|circle\(0)[^)]{0,60}\)")
+_FAR = lazy_regex(r"-\d{3,}(?:\.\d+)?(?:px|r?em|vw)")
+_ZERO = lazy_regex(r"0(?:\.0*)?(?:px|%)?")
+REMOVING = {
+    "clip": _CLIPPED, "clip-path": _CLIPPED, "left": _FAR, "top": _FAR, "text-indent": _FAR,
+    "opacity": _ZERO, "height": _ZERO, "max-height": _ZERO,
+}  # fmt: skip
+"""Properties and their values that remove an element from the screen, alone or together."""
+
+_LONGHANDS = {**{name: (name,) for name in (*PROPERTIES, *REMOVING)}, "font": PROPERTIES[:3]}
 _SIZES = {
     "xx-small": 9.0, "x-small": 10.0, "small": 13.0, "medium": MEDIUM, "large": 18.0,
     "x-large": 24.0, "xx-large": 32.0, "xxx-large": 48.0,
@@ -241,6 +250,10 @@ def _hexadecimal(rgb: re.Match[str]) -> str | None:
     return f"#{digits[:6]}" if digits[6:] == "ff" else f"#{digits}"
 
 
+def _matches(pattern: re.Pattern[str], text: str) -> bool:
+    return pattern.fullmatch(text) is not None
+
+
 _PARSERS: dict[str, Callable[[str], Value | None]] = {
     "font-size": parse_font_size,
     "font-weight": parse_font_weight,
@@ -248,6 +261,7 @@ _PARSERS: dict[str, Callable[[str], Value | None]] = {
     "color": parse_color,
     "display": _parse_display,
     "visibility": _parse_visibility,
+    **{name: partial(_matches, pattern) for name, pattern in REMOVING.items()},
 }
 
 _INNERMOST = lazy_regex(r"(?<![a-z-])([a-z-]*+)\(([^()]*+)\)")

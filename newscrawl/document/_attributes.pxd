@@ -22,5 +22,5 @@ cdef Place find_attributes(Attributes* found, Place place, Place limit) noexcept
 cdef bint is_repeated(Attributes* found, int place) noexcept
 cdef dict all_attributes(Attributes* found)
 cdef str value(Attribute* attribute)
-cdef bint hides_element(Attribute* attribute) except -1
+cdef bint hides_element(Attribute* attribute, Name name) except -1
 cdef bint has_metadata(Attribute* attribute, Name name) except -1

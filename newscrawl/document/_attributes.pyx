@@ -130,7 +130,7 @@ cdef str value(Attribute* attribute):
     return name if name in BOOLEAN else ""
 
 
-cdef bint hides_element(Attribute* attribute) except -1:
+cdef bint hides_element(Attribute* attribute, Name name) except -1:
     """Return whether an attribute hides its element."""
     cdef Place key = attribute.name
     cdef Py_ssize_t size = attribute.name_size
@@ -138,7 +138,9 @@ cdef bint hides_element(Attribute* attribute) except -1:
         return _may_hide(attribute) and hides(value(attribute)) is not None
     if size == 6 and same(key, b"hidden", 6):
         return attribute.value is NULL or value(attribute).lower() != "until-found"
-    return size == 11 and same(key, b"aria-hidden", 11) and value(attribute) == "true"
+    return (
+        size == 11 and not name.part and same(key, b"aria-hidden", 11) and value(attribute) == "true"
+    )
 
 
 cdef bint _may_hide(Attribute* attribute) noexcept:

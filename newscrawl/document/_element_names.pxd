@@ -37,6 +37,7 @@ cdef class Name:
     cdef int priority
     cdef bint void
     cdef bint link
+    cdef bint part  # of a sentence: VISIBLE_TAGS
     cdef bint button
     cdef bint figure
     cdef bint image

@@ -57,6 +57,7 @@ cdef class Name:
         self.priority = PRIORITIES.get(tag, 100)
         self.void = tag in VOID
         self.link = tag == "a"
+        self.part = tag in rows.VISIBLE_TAGS
         self.button = tag == "button"
         self.figure = tag == "figure"
         self.image = tag == "img"

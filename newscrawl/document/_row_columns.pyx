@@ -193,7 +193,7 @@ cdef class RowColumns:
                 column = self.item_types
             elif size == 8 and same(key, b"itemprop", 8):
                 found |= HAS_METADATA
-            elif hides_element(attribute) and not is_repeated(&self.found, place):
+            elif hides_element(attribute, name) and not is_repeated(&self.found, place):
                 found |= HIDES
             if column is not None and not is_repeated(&self.found, place):
                 column[_number(self.row)] = self.cached_value(attribute)

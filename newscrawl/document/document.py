@@ -243,6 +243,15 @@ class Document(Rows):
         """Return the lxml element of *row*; for a text node, its parent."""
         return self._elements[row]
 
+    def row_of(self, element: etree._Element) -> int:
+        """Return the row of *element*, of the tree of :attr:`root`."""
+        return self._rows_by_element[element]
+
+    @cached_property
+    def _rows_by_element(self) -> dict[etree._Element, int]:
+        rows = enumerate(zip(self._elements, self.tag, strict=True))
+        return {element: row for row, (element, tag) in rows if tag != TEXT}
+
     @cached_property
     def _elements(self) -> list[etree._Element]:
         """The element of each row, all at once: fetching a third of them one by one is slower."""
@@ -336,10 +345,13 @@ class Document(Rows):
 
     def with_fallbacks(self) -> Document:
         """Return the document with what ``noscript``, ``template``, ``srcdoc`` and script templates hold."""
-        source = show_fallbacks(self.source)
+        return self.with_source(show_fallbacks(self.source))
+
+    def with_source(self, source: bytes, *, scripts: bool = False) -> Document:
+        """Return the document of a changed *source*; itself if it is the same."""
         if source == self.source:
             return self
-        source, columns, root = _read(source, [], scripts=False)
+        source, columns, root = _read(source, [], scripts=scripts)
         return Document(columns, self.encoding, self.flags, root=root, source=source)
 
     def children(self, row: int) -> Iterator[int]:

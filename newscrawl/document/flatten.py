@@ -24,6 +24,7 @@ from newscrawl.document.rows import (
     SCRIPT,
     TEXT,
     TRAILING,
+    VISIBLE_TAGS,
     Rows,
     Statement,
 )
@@ -102,7 +103,7 @@ class _RowsBuilder:
         for name, value in items:
             if name in rows.attributes:
                 rows.attributes[name][row] = value
-            elif name in HIDING_ATTRIBUTES:
+            elif name in HIDING_ATTRIBUTES and (name != "aria-hidden" or tag not in VISIBLE_TAGS):
                 invisible = invisible or HIDING_ATTRIBUTES[name](value)
             elif name == "itemprop":
                 has_metadata = True

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from newscrawl.document.document import rows_between
-
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from newscrawl.document.document import Document
-
-
-_TEASER_TAGS = frozenset({"article", "div", "li", "section"})
-_MIN_TEASERS, _MAX_TEASER, _MIN_LINK, _MAX_LINKS = 3, 600, 16, 10
 
 
 def prose(document: Document, start: int, stop: int) -> float:
@@ -41,27 +35,3 @@ def sibling_lists(
                 lists.setdefault((parent, tag), []).append(row)
             row = parent
     return sorted(rows for rows in lists.values() if len(rows) > 1)
-
-
-def dated_teasers(document: Document, heading: int) -> set[int]:
-    """Return the rows of siblings after a story with a ``time`` element and a link to another one each.
-
-    *heading* is the row of the title of the story, which has as much text as they have.
-    """
-    times = [row for row in document.rows_of("time") if row > heading]
-    found: set[int] = set()
-    lists = sibling_lists(document, times, _TEASER_TAGS) if len(times) >= _MIN_TEASERS else ()
-    for siblings in lists:
-        rows = [row for row in siblings if row > heading and _is_teaser(document, row)]
-        if len(rows) >= _MIN_TEASERS:
-            size = prose(document, rows[0], document.end[rows[-1]])
-            found.update(rows if prose(document, heading, rows[0]) >= size else ())
-    return found
-
-
-def _is_teaser(document: Document, row: int) -> bool:
-    links = rows_between(document.rows_of("a"), row, document.end[row])[:_MAX_LINKS]
-    return document.chars(row) <= _MAX_TEASER and any(
-        document.chars(link) >= _MIN_LINK and "#" not in document.attributes["href"].get(link, "#")
-        for link in links
-    )

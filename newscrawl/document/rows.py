@@ -40,11 +40,14 @@ HIDING_ATTRIBUTES: Mapping[str, Callable[[str], bool]] = {
 }
 """Attributes that can hide an element, with a test of their value."""
 
+VISIBLE_TAGS = frozenset({"b", "em", "mark", "span", "strong"})
+"""Tags of parts of a sentence, which ``aria-hidden`` hides from screen readers only: initials, words."""
+
 KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role", "href")
 """Attributes whose values are kept in ``Rows.attributes``."""
 
-MEDIA_TAGS = frozenset({"img", "iframe", "video", "audio", "source"})
-"""Tags of the elements whose attributes are in ``Rows.media``."""
+MEDIA_TAGS = frozenset({"img", "iframe", "video", "audio", "source", "base", "link", "style"})
+"""Tags of images, videos and style sheets, whose attributes are in ``Rows.media``."""
 
 MAX_SHORT_TEXT = 60
 """Characters of a text node that may be a date, a number or a name."""
@@ -68,13 +71,13 @@ METADATA_TAGS = {
     "html": ("", ()),
     "article": ("lang", ("",)),
     "main": ("lang", ("",)),
-    "a": ("rel", ("author", "tag", "next")),
+    "a": ("rel", ("author", "tag", "next", "license")),
     "meta": ("", ()),
     "title": ("", ()),
     "base": ("href", ("",)),
     **dict.fromkeys(("time", "relative-time"), ("datetime", ("",))),
     "abbr": ("class", ("publish", "updat", "date", "time")),
-    "link": ("rel", ("canonical", "alternate", "next")),
+    "link": ("rel", ("canonical", "alternate", "next", "amphtml", "license")),
     "script": ("type", ("json",)),
 }
 """Tag -> (attribute, substrings of its lower-case value) of elements with metadata; "" is any."""

@@ -1,4 +1,4 @@
-"""Feeds: Parquet, JSON, spreadsheet-safe CSV, XML, and storages.
+"""Feeds: Parquet, JSON, spreadsheet-safe CSV, XML, Markdown files, and storages.
 
 The Parquet exporter is imported when it is used, since pyarrow is optional and large.
 """
@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
 
 from newscrawl.exporters.feed_files import FeedFileStorage, StdoutStorage
+from newscrawl.exporters.markdown_folder import MarkdownExporter
 from newscrawl.exporters.text_feeds import (
     CleanXmlItemExporter,
     JsonItemExporter,
@@ -25,6 +26,7 @@ __all__ = [
     "FeedFileStorage",
     "JsonItemExporter",
     "JsonLinesItemExporter",
+    "MarkdownExporter",
     "ParquetItemExporter",
     "SafeCsvItemExporter",
     "StdoutStorage",

@@ -16,6 +16,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from scrapy.extensions.feedexport import FileFeedStorage, StdoutFeedStorage
 
+from newscrawl.exporters.markdown_folder import MARKDOWN, MarkdownFolder
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -53,6 +55,8 @@ class FeedFileStorage(FileFeedStorage):
             part = _free_name(self.path)
             logger.info("%s has content, writing %s", self.path, part, extra={"spider": spider})
             self.path = part
+        if self._format == MARKDOWN:
+            return cast("IO[bytes]", MarkdownFolder(self.path))
         path = Path(self.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         if not overwrite and "\n".encode(self._encoding) == b"\n":
@@ -145,11 +149,6 @@ class FeedFile(io.BufferedIOBase):
             self._cut(max(size, self._start))
         return self.tell()
 
-    def restart(self, position: int) -> None:
-        """Remove what the file had from *position* on."""
-        self._start = position
-        self.truncate(position)
-
     def discard(self, position: int) -> None:
         """Take back what was written from *position* on, ignore all further data, and close."""
         self._is_discarded = True
@@ -178,7 +177,7 @@ class FeedFile(io.BufferedIOBase):
 
 
 class StdoutStorage(StdoutFeedStorage):
-    """Standard output; the crawl ends when its reader does, as in ``newscrawl discover X | head``."""
+    """Standard output, with whose reader the crawl ends: ``newscrawl discover X | head``."""
 
     _crawler: Crawler
     _stop: asyncio.Task[None]
@@ -200,25 +199,18 @@ class StdoutStorage(StdoutFeedStorage):
         self._stop = asyncio.ensure_future(self._crawler.stop_async())
 
 
-def complete_file(path: Path, position: int, data: bytes) -> None:
-    """Write *data* to the feed at *path* unless it has it, in part perhaps, from *position* on.
-
-    Nothing is written to a file that was replaced by a shorter one. Raises ``OSError``.
-    """
-    if not path.is_file() or path.stat().st_size < position:
-        return
-    with path.open("rb") as file:
+def read_from(path: str, position: int) -> bytes:
+    """Return what the file has from *position* on; raises ``OSError``."""
+    with Path(path).open("rb") as file:
         file.seek(position)
-        end = file.read()
-    if data not in end:
-        with FeedFile(path, "ab") as feed:
-            if data.startswith(end):
-                feed.restart(position)
-            feed.write(data)
+        return file.read()
 
 
 class StdoutFile(io.BufferedIOBase):
-    """Standard output, replaced by nothing after an error; *on_end* is called if its reader has gone."""
+    """Standard output, replaced by nothing after an error.
+
+    *on_end* is called if its reader has gone.
+    """
 
     def __init__(self, file: IO[bytes], on_end: Callable[[], None]) -> None:
         self._file = file

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, time
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter, is_item
 from scrapy import exporters
 from scrapy.utils.python import is_listlike
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from newscrawl.defaults import setting
 from newscrawl.items import Article
 from newscrawl.text import xml_text
 
 if TYPE_CHECKING:
     from scrapy import Field
-    from scrapy.crawler import Crawler
 
 
 class ArticleFields(exporters.BaseItemExporter):
@@ -65,7 +63,7 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
     """Scrapy's CSV exporter with formulas escaped, since sites control the cells.
 
     Dates are ISO 8601. An existing file gets no second header. *formulas* leaves formulas
-    unescaped; its default is ``NEWSCRAWL_CSV_FORMULAS``.
+    unescaped.
     """
 
     def __init__(self, file: IO[bytes], *, formulas: bool = False, **kwargs: Any) -> None:
@@ -74,12 +72,6 @@ class SafeCsvItemExporter(exporters.CsvItemExporter):
         super().__init__(file, **kwargs)  # type: ignore[arg-type]  # any binary file
         self._formulas = formulas
         self._json = ScrapyJSONEncoder(ensure_ascii=False)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler, file: IO[bytes], **kwargs: Any) -> Self:
-        """Return the exporter of a feed of *crawler*."""
-        kwargs.setdefault("formulas", setting(crawler.settings, "NEWSCRAWL_CSV_FORMULAS"))
-        return cls(file, **kwargs)
 
     def serialize_field(self, field: Mapping[str, Any] | Field, name: str, value: Any) -> Any:
         """Return the cell for *value*; dicts and items, and lists of them, as JSON."""

@@ -1,45 +1,32 @@
-"""Formats of the body besides plain text, with its links and images: :data:`BODY_FORMATS`."""
+"""Formats of the body besides plain text, with its links."""
 
 from __future__ import annotations
 
-from functools import cache, partial
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
-from newscrawl.body.parts import elements_in
-from newscrawl.body.render import render
 from newscrawl.extraction.body_structure import NO_MARKS, BodyTable, InlineImage, plain_text
 from newscrawl.extraction.markdown_writer import write_markdown
-from newscrawl.items import BodyImage, BodyLink
-from newscrawl.text import squeeze
+from newscrawl.items import BodyLink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
-    from newscrawl.document.document import Document
     from newscrawl.extraction.body_structure import BodyBlock, Container, Inline, Line
     from newscrawl.items import Article
 
     Blocks = Sequence[BodyBlock | BodyTable]
 
-BodyFormat = Literal["html", "images", "links", "markdown"]
-BODY_FORMATS: tuple[BodyFormat, ...] = get_args(BodyFormat)
-"""Names of the formats."""
 
-_MAX_CAPTION = 1000
-
-
-def set_formats(
-    article: Article, blocks: Blocks, document: Document, formats: Iterable[BodyFormat]
-) -> None:
-    """Set the body of *article*, which has *blocks*, in *formats*."""
-    for name in formats:
-        field, write = _WRITERS[name]
-        setattr(article, field, write(blocks, document))
+def set_formats(article: Article, blocks: Blocks, names: AbstractSet[str]) -> None:
+    """Set the fields *names* of *article* that are made of the *blocks* of its body."""
+    for name in _WRITERS.keys() & names:
+        setattr(article, name, _WRITERS[name](blocks))
 
 
-def _links(blocks: Blocks, _: Document) -> list[BodyLink]:
+def _links(blocks: Blocks) -> list[BodyLink]:
     """Return the links of *blocks*; a link of several lines is one for each."""
     found = []
     for line in _lines(blocks):
@@ -47,28 +34,6 @@ def _links(blocks: Blocks, _: Document) -> list[BodyLink]:
             if link is not None:
                 found.append(BodyLink(link, plain_text(run).strip()))
     return found
-
-
-def _images(blocks: Blocks, document: Document) -> list[BodyImage]:
-    caption = cache(partial(_caption, document))
-    return [
-        BodyImage(piece.source, piece.alt, caption(_figure(document, piece.row)))
-        for line in _lines(blocks)
-        for piece in line
-        if isinstance(piece, InlineImage)
-    ]
-
-
-def _figure(document: Document, row: int) -> int | None:
-    while row >= 0 and document.tag[row] != "figure":
-        row = document.parent[row]
-    return row if row >= 0 else None
-
-
-def _caption(document: Document, figure: int | None) -> str:
-    captions = () if figure is None else elements_in(document, figure, "figcaption")
-    shown = next((row for row in captions if not document.hidden[row]), None)
-    return "" if shown is None else squeeze(render(document, [shown]))[:_MAX_CAPTION]
 
 
 def _lines(blocks: Blocks) -> Iterator[Line]:
@@ -145,13 +110,12 @@ def _html_inline(piece: Inline) -> str:
     return text
 
 
-#: format -> field of articles, and function that returns its value
-_WRITERS: dict[BodyFormat, tuple[str, Callable[[Blocks, Document], Any]]] = {
-    "html": ("body_html", lambda blocks, _: write_html(blocks)),
-    "images": ("images", _images),
-    "links": ("links", _links),
-    "markdown": ("body_markdown", lambda blocks, _: write_markdown(blocks)),
+#: field of articles -> function that returns its value
+_WRITERS: dict[str, Callable[[Blocks], Any]] = {
+    "body_html": write_html,
+    "body_markdown": write_markdown,
+    "links": _links,
 }
 
-FORMAT_FIELDS: dict[str, str] = {name: field for name, (field, _) in _WRITERS.items()}
-"""Format -> field of articles."""
+BLOCK_FIELDS = frozenset(_WRITERS)
+"""Fields of articles that need the blocks of the body."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.parts import is_data_table
 from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow
 from newscrawl.document.rows import INVISIBLE, WIDGET
+from newscrawl.extraction.story_media import is_separate
 from newscrawl.extraction.web_addresses import PLAYER_TAGS, PageLinks
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ _KINDS = {**_HEADINGS, **dict.fromkeys(("pre", "listing", "plaintext", "xmp"), "
 _STRUCTURAL_TAGS = frozenset(
     ("a", "blockquote", "figcaption", "figure", "li", "sub", "sup", "table", "td", "th", "tr")
 ).union(_STRONG_TAGS, _EM_TAGS, _CODE_TAGS, _KINDS)
-_SEPARATE_TAGS = frozenset({"aside", "button", "footer", "form", "header", "nav"})
 
 _SPACES = re.compile(r"\s+")
 _CODE_SPACES = re.compile(r"[^\S\n\t]")
@@ -237,28 +237,11 @@ class _BlockFlow(Flow):
         """Add images and players in *rows*, each as a block."""
         first = bisect_left(self._media, rows.start)
         for row in self._media[first : bisect_left(self._media, rows.stop, first)]:
-            if around is not None and not self._is_separate(row, *around):
+            if around is not None and not is_separate(self.document, row, *around):
                 continue
             self.add_space(PARAGRAPH)
             self.open_image(row)
             self.add_space(PARAGRAPH)
-
-    def _is_separate(self, row: int, previous: int, following: int) -> bool:
-        """Return whether the block of the image *row* has no text except a caption."""
-        document = self.document
-        in_figure, in_link, caption = False, False, 0.0
-        for above in (row, *document.ancestors(row)):
-            if above <= previous or document.end[above] > following:
-                break
-            tag, chars = document.tag[above], document.chars(above)
-            if tag in _SEPARATE_TAGS or (above != row and document.hidden[above]):
-                return False
-            in_link = in_link or tag == "a"
-            if tag == "figure":
-                in_figure, caption = True, chars
-            if tag != "figcaption" and chars > caption:
-                return False
-        return in_figure or not in_link
 
     def _add_medium(self, row: int) -> None:
         """Add the image *row*, or the link of the player *row*."""

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.blocks import find_roots
 from newscrawl.body.classifier import BodyModels, body_candidates, choose_blocks, load_body_models
 from newscrawl.body.comments import comment_rows
+from newscrawl.body.hidden_text import elements_around_some, little_hidden_text
 from newscrawl.body.nce import find_region
 from newscrawl.body.nce import find_title as find_nce_title
 from newscrawl.extraction.embedded_article import find_embedded_article
 from newscrawl.extraction.method import MethodResult
 from newscrawl.extraction.published_methods import nce_evidence, nce_headline
 from newscrawl.fields import (
-    evaluated_rows,
     find_candidates,
     find_headline,
+    headline_by_style,
     load_title_model,
     without_byline,
     without_consent,
@@ -69,6 +70,10 @@ def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
     if page.trace is not None:
         page.trace.block_candidates, page.trace.block_choice = candidates, choice
     body_rows = without_byline(document, without_consent(document, choice.rows))
+    styles = page.styles
+    if styles.may_hide(elements_around_some(document, body_rows)):
+        hidden = little_hidden_text(document, body_rows, lambda row: styles.style_of(row).hidden)
+        body_rows = [row for row in body_rows if row not in hidden]
     evidence = Evidence("blocks", models.body.context.ensemble.calibrated(choice.expected))
     title_text = title.text if title is not None else ""
     text = find_embedded_article(document, body_rows, page.metadata, title_text, page.url)
@@ -91,9 +96,11 @@ def _find_title_by_model(
     candidates = find_candidates(
         document, page.metadata, page.url, region, needed=page.trace is None
     )
-    if candidates.features and page.sheets is not None and page.styles.complete:
-        evaluated = evaluated_rows(document, region)
-        candidates = candidates.with_style(evaluated, page.styles.style_of)
+    styles = page.styles
+    if not candidates.stated and styles.complete:
+        styled = headline_by_style(document, region, styles.style_of)
+        if styled is not None:
+            return styled
     if page.trace is not None:
         page.trace.title_candidates = candidates
         page.trace.title_probabilities = model.ensemble.predict(candidates.features)

@@ -13,13 +13,16 @@ from newscrawl.body.parts import (
     rows_of_excluded_parts,
     with_captions_and_tables,
 )
+from newscrawl.body.reader_comments import reader_comments
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.document.encoding import header_charset
-from newscrawl.extraction.body_formats import set_formats
+from newscrawl.extraction.body_formats import BLOCK_FIELDS, set_formats
 from newscrawl.extraction.body_structure import body_blocks, text_blocks
 from newscrawl.extraction.method import ExtractOptions, PageContext
 from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, UnknownMethodError, get_method
+from newscrawl.extraction.rule_fields import BY_RULE, find_by_rule, find_rule
+from newscrawl.extraction.story_media import set_story_media
 from newscrawl.fields import (
     BARRIER_CONFIDENCE,
     ExtractedFields,
@@ -34,9 +37,11 @@ from newscrawl.fields import (
     page_dates,
     page_kind,
     read_metadata,
+    set_page_fields,
     title_rows,
 )
 from newscrawl.items import Article, Evidence
+from newscrawl.site_rules import with_replacements
 from newscrawl.text import without_controls
 
 if TYPE_CHECKING:
@@ -60,7 +65,7 @@ _MIN_STORY, _MIN_STORY_CONFIDENCE = 1500, 0.9
 _DEFAULT_OPTIONS = ExtractOptions()
 
 _OTHER_FIELDS = """
-    body body_html body_markdown cluster date date_modified evidence fetched_at flags kind pages paywalled
+    body body_html body_markdown cluster data date date_modified evidence fetched_at flags kind pages paywalled
     rendered style_complete
 """
 _FIELDS = tuple(f.name for f in fields(Article) if f.name not in _OTHER_FIELDS.split())
@@ -115,11 +120,17 @@ def extract_parsed(
         fetched_at = fetched_at.replace(tzinfo=UTC)
 
     # 1. The page as a table of rows, without what the method does not read.
+    article_url, url = url, _readable(url)
+    rule = find_rule(options.site_rules, url)
+    parsed = with_replacements(parsed, rule, scripts=chosen.needs_scripts)
     document = chosen.prepare(parsed, comments=not options.remove_comments)
 
-    # 2. What the page states about itself.
-    article_url, url = url, _readable(url)
+    # 2. What the page states about itself, and what the rule of its site finds.
     metadata = read_metadata(document, url, fetched_at)
+    by_rule = find_by_rule(
+        rule, parsed, document, url, language=metadata.language, fetched_at=fetched_at
+    )
+    document = by_rule.matches.document
     article = Article(
         url=article_url,
         canonical_url=metadata.canonical_url,
@@ -133,12 +144,12 @@ def extract_parsed(
         paywalled=metadata.paywalled,
         fetched_at=fetched_at,
         evidence=dict(metadata.evidence),
-        flags=list(document.flags),
+        flags=[*document.flags, *by_rule.flags],
     )
 
-    # 3. Title and blocks of the body, by the method.
+    # 3. Title and blocks of the body, by the method or the rule.
     page = PageContext(document, metadata, url, fetched_at, stylesheets, options.sheet_store, trace)
-    result = chosen.find(page, options)
+    result, options = by_rule.apply(chosen.find(page, options), options)
     if result.title is not None:
         article.title, article.evidence["title"] = result.title.text, result.title.evidence
     article.style_complete = None if stylesheets is None else page.styles.complete
@@ -147,14 +158,14 @@ def extract_parsed(
     _set_dates(article, page, result, standalone=chosen.standalone)
 
     # 5. Body: the blocks as text and in the requested formats.
-    if chosen.standalone:
+    if chosen.standalone and result.evidence is not BY_RULE:
         _set_body(article, page, result, options)
     else:
         _select_body(article, page, result, options, whole=chosen.whole_subtrees)
     if len(article.body) < options.min_body_chars:
         article.body = ""
         article.evidence.pop("body", None)
-        set_formats(article, (), document, options.formats)
+        set_formats(article, (), options.requested)
 
     # 6. Paywall, where the page does not state it.
     if article.paywalled is None and (paywall := find_paywall(document, result.roots)):
@@ -163,7 +174,7 @@ def extract_parsed(
     # 7. Kind of page; the classifier is trained on the findings of the default method.
     found = _findings(article, result) if chosen.name == DEFAULT_METHOD else None
     is_story = found is not None and _has_declared_story(article, document, metadata)
-    features = {} if is_story and trace is None else kind_features(document, found)
+    features = {} if is_story and trace is None else kind_features(document, found, url)
     article.kind, article.evidence["kind"] = _kind(
         article, parsed, document, {} if is_story else features, options
     )
@@ -177,8 +188,12 @@ def extract_parsed(
 
     if url and article.kind == "article" and article.body and result.roots:
         article.next_pages = find_further_pages(document, result.roots, url)
+    by_rule.set_fields(article)
 
-    # 9. Texts without control characters.
+    # 9. Fields on request that the page states.
+    _set_extra_fields(article, parsed, metadata, options)
+
+    # 10. Texts without control characters.
     _remove_controls(article)
     if trace is not None:
         trace.parsed, trace.document, trace.kind_features = parsed, document, features
@@ -227,7 +242,7 @@ def _set_dates(
             url=page.url,
             fetched_at=page.fetched_at,
         )
-        published, modified = found.published, found.modified
+        published, modified = published or found.published, found.modified
         if page.trace is not None:
             page.trace.dates = found.evidence
     if published is not None:
@@ -246,17 +261,17 @@ def _select_body(
 ) -> None:
     """Set the body, without the title; unless *whole*, also without boilerplate and excluded parts."""
     document, title, roots = page.document, result.title, result.roots
-    skipped = frozenset() if title is None else title_rows(document, roots, title)
+    own_rows = frozenset() if title is None else title_rows(document, roots, title)
+    skipped = own_rows | result.skipped
     if options.remove_boilerplate and not whole:
         selected = result.region is not None
         fallback_row = title.row if selected and title is not None else None
         skipped |= boilerplate(
             document,
             roots,
-            min(skipped, default=fallback_row),
+            min(own_rows, default=fallback_row),
             captions="captions" in options.parts,
             selected=selected,
-            url=page.url,
         )
     if not whole:
         skipped |= rows_of_excluded_parts(document, roots, options.parts)
@@ -276,16 +291,18 @@ def _set_body(
     if page.trace is not None:
         page.trace.roots, page.trace.skipped = result.roots, result.skipped
     blocks: list[BodyBlock | BodyTable] = []
+    needs_blocks = not BLOCK_FIELDS.isdisjoint(options.requested)
     if result.text is not None:
         article.body = without_controls(result.text)
-        blocks = text_blocks(article.body) if options.formats else []
-    elif options.formats:
+        blocks = text_blocks(article.body) if needs_blocks else []
+    elif needs_blocks:
         article.body, blocks = body_blocks(document, result.roots, result.skipped, article.url)
     else:
         article.body = render(document, result.roots, result.skipped)
     if article.body:
         article.evidence["body"] = result.evidence
-    set_formats(article, blocks if article.body else (), document, options.formats)
+    set_formats(article, blocks if article.body else (), options.requested)
+    set_story_media(article, document, result, options.requested)
 
 
 def _kind(
@@ -297,10 +314,7 @@ def _kind(
 ) -> tuple[ArticleKind, Evidence]:
     if features and (barrier := find_barrier(parsed, features, article.url, body=article.body)):
         return "other", Evidence(barrier, BARRIER_CONFIDENCE)
-    texts = (article.title or "", article.body)
-    kind, confidence = page_kind(
-        document, features, texts, url=article.url, threshold=options.article_threshold
-    )
+    kind, confidence = page_kind(document, features, threshold=options.article_threshold)
     return kind, Evidence("page", confidence)
 
 
@@ -351,9 +365,27 @@ def _set_authors(
 ) -> None:
     start = _title_row(page.document, result) if with_byline else None
     end = page.document.end[result.roots[-1]] if with_byline and result.roots else None
-    found = find_authors(page.document, page.metadata, start, end)
+    metadata = page.metadata
+    found = find_authors(
+        page.document,
+        metadata.stated_authors,
+        start,
+        end,
+        sites=metadata.site_names,
+        language=metadata.language,
+    )
     if found is not None:
         article.authors, article.evidence["authors"] = found
+
+
+def _set_extra_fields(
+    article: Article, parsed: Document, metadata: Metadata, options: ExtractOptions
+) -> None:
+    set_page_fields(article, metadata.data, options.requested)
+    if "comments" in options.requested and not article.comments:
+        article.comments = reader_comments(parsed)
+    if options.metadata_only:
+        article.remove_body()
 
 
 def _title_row(document: Document, result: MethodResult) -> int:
@@ -376,6 +408,10 @@ def _cleaned(value: Any) -> Any:
         return value if value.isprintable() else without_controls(value)
     if isinstance(value, list | tuple):
         return type(value)(map(_cleaned, value))
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(inner) for key, inner in value.items()}
+    if isinstance(value, int):
+        return value
     own = {name: getattr(value, name) for name in value.__slots__}  # an item
     texts = {name: _cleaned(text) for name, text in own.items() if text}
     return value if texts.items() <= own.items() else replace(value, **texts)

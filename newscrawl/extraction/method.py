@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from newscrawl.body.comments import comment_rows
 from newscrawl.body.excluded_regions import reveal_hidden_article
@@ -14,6 +14,7 @@ from newscrawl.css import Stylesheets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
     from datetime import datetime
     from pathlib import Path
 
@@ -21,9 +22,18 @@ if TYPE_CHECKING:
     from newscrawl.body.nce import NceResult
     from newscrawl.css import Sheet, SheetStore
     from newscrawl.document.document import Document
-    from newscrawl.extraction.body_formats import BodyFormat
     from newscrawl.fields import DateEvidence, Headline, Metadata, PublicationDate, TitleCandidates
     from newscrawl.items import Evidence
+    from newscrawl.site_rules import SiteRules
+
+BodyFormat = Literal["html", "images", "links", "markdown"]
+FORMAT_FIELDS: dict[BodyFormat, str] = {
+    "html": "body_html",
+    "images": "images",
+    "links": "links",
+    "markdown": "body_markdown",
+}
+"""Format of the body -> field of articles."""
 
 
 @dataclass(slots=True)
@@ -67,9 +77,11 @@ class ExtractOptions:
     #: remove captions, boxes, bylines, dates and link blocks from the body
     remove_boilerplate: bool = True
     #: parts (:data:`~newscrawl.body.parts.PARTS`) that belong to the body
-    parts: frozenset[Part] = DEFAULT_PARTS
-    #: formats of the body besides text (:data:`~newscrawl.extraction.body_formats.BODY_FORMATS`)
-    formats: frozenset[BodyFormat] = frozenset()
+    parts: AbstractSet[Part] = DEFAULT_PARTS
+    #: formats of the body besides text, with its links and images: keys of ``FORMAT_FIELDS``
+    formats: AbstractSet[BodyFormat] = frozenset()
+    #: fields of articles on request, of :data:`~newscrawl.items.EXTRA_FIELDS`
+    extra_fields: AbstractSet[str] = frozenset()
     #: a body with fewer characters is dropped
     min_body_chars: int = 0
     #: cache of parsed style sheets, those in pages included
@@ -79,6 +91,17 @@ class ExtractOptions:
     article_threshold: float | None = None
     #: folder of the models; None: those of the package
     models: Path | None = None
+    #: leave out the body, which is found all the same: other fields depend on it
+    metadata_only: bool = False
+    #: corrections of sites
+    site_rules: SiteRules | None = None
+
+    @property
+    def requested(self) -> AbstractSet[str]:
+        """Fields of articles on request, those of the formats included."""
+        if not self.formats:
+            return self.extra_fields
+        return self.extra_fields | {FORMAT_FIELDS[name] for name in self.formats}
 
 
 @dataclass

@@ -2,9 +2,9 @@
 
 Comments are removed in one of two ways. The default method hides the regions that
 :func:`~newscrawl.body.comments.comment_rows` finds before it searches for anything, so that neither
-body nor date comes from a comment. The published methods run as published: NCE has its own phase 2
-(:func:`~newscrawl.body.nce.remove_comments`), which finds only comments that share most of their
-words, and CoreEx and ECON have no comment removal.
+body nor date comes from a comment. NCE has its own phase 2
+(:func:`~newscrawl.body.nce.remove_comments`), with limits that the paper does not have; CoreEx and
+ECON have no comment removal.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import cache
 from newscrawl.extraction.default_method import find_by_models, load_default_models
 from newscrawl.extraction.method import Method
 from newscrawl.extraction.published_methods import (
-    find_by_cardoso,
     find_by_coreex,
     find_by_econ,
     find_by_nce,
+    find_by_papers,
     find_in_metadata,
 )
 from newscrawl.fields import cardoso
@@ -43,8 +43,8 @@ METHODS: dict[str, Method] = {
         Method("coreex", find_by_coreex),
         Method("econ", find_by_econ),
         Method(
-            "cardoso",
-            find_by_cardoso,
+            "papers",
+            find_by_papers,
             load_models=cardoso.load_models,
             needs_style=True,
             standalone=True,

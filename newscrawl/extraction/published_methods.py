@@ -24,6 +24,7 @@ from newscrawl.fields import (
 from newscrawl.items import Evidence
 
 if TYPE_CHECKING:
+    from newscrawl.body.nce import NceParameters
     from newscrawl.document.document import Document
     from newscrawl.extraction.method import ExtractOptions, PageContext
 
@@ -31,10 +32,12 @@ NCE_CONFIDENCE: dict[Fallback | None, float] = {None: 0.88, "relaxed": 0.67, "wh
 """Mean F1 of the body by the fallback of NCE, on labelled pages."""
 
 
-def find_by_nce(page: PageContext, options: ExtractOptions) -> MethodResult:
+def find_by_nce(
+    page: PageContext, options: ExtractOptions, *, parameters: NceParameters | None = None
+) -> MethodResult:
     """Find the body by NCE, and the title by rules with that of NCE as the fallback."""
     document = page.document
-    found = nce(document, options.nce, comments=options.remove_comments)
+    found = nce(document, parameters or options.nce, comments=options.remove_comments)
     if page.trace is not None:
         page.trace.region = found
     own_title = nce_headline(document, found.title)
@@ -96,7 +99,7 @@ def find_by_econ(
     return MethodResult(roots, Evidence("econ", confidence), title)
 
 
-def find_by_cardoso(page: PageContext, options: ExtractOptions) -> MethodResult:
+def find_by_papers(page: PageContext, options: ExtractOptions) -> MethodResult:
     """Run the published pipeline: NCE, then the classifiers of title and date.
 
     The body is all other relevant content from the title on (DocEng 2011, 3.4.3).
@@ -111,17 +114,17 @@ def find_by_cardoso(page: PageContext, options: ExtractOptions) -> MethodResult:
     return MethodResult(
         found.forest,
         nce_evidence(found.fallback),
-        _cardoso_title(document, nodes, labels),
+        _papers_title(document, nodes, labels),
         cardoso.parse_publication_date(nodes, labels, page.metadata.language, page.fetched_at),
         skipped=frozenset(rows[place] for place in (*before, *labels.date)),
     )
 
 
-def _cardoso_title(
+def _papers_title(
     document: Document, nodes: TextNodes, labels: cardoso.ClassifiedNodes
 ) -> Headline | None:
     if labels.title is not None:
-        evidence = Evidence("cardoso", labels.title_probability)
+        evidence = Evidence("papers", labels.title_probability)
         return Headline(nodes.texts[labels.title], evidence, nodes.rows[labels.title])
     if document.title:
         return Headline(document.title, Evidence("title", TITLE_CONFIDENCE["stated"]))

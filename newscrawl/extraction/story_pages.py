@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import dropwhile
 from typing import TYPE_CHECKING, Final
 
+from newscrawl.extraction.rule_fields import WHOLE_STORY
 from newscrawl.fields import BARRIERS
 from newscrawl.items import MAX_BODY
 from newscrawl.text import folded_words, weighted_length
@@ -48,6 +49,7 @@ def append_page(article: Article, page: Article) -> bool:
     """Append *page* to *article*; return False if it is no further page of the story."""
     is_story = page.kind != "index" and page.evidence["kind"].source not in BARRIERS
     is_full = len(article.body) > MAX_BODY
+    is_whole = article.evidence.get("next_pages") == WHOLE_STORY
     if is_full or not is_story or not _is_same_story(article, page):
         return False
     own, other = article.body.split("\n\n"), page.body.split("\n\n")
@@ -56,7 +58,9 @@ def append_page(article: Article, page: Article) -> bool:
     if weighted_length("".join(new)) < MIN_NEW_TEXT:
         return False
     article.next_pages = page.next_pages
-    if seen <= set(other) and not page.next_pages:  # a view of the whole story
+    article.evidence.pop("next_pages", None)
+    is_view = seen <= set(other) and not page.next_pages
+    if is_whole or is_view:  # a view of the whole story
         article.body = page.body
         for name in ("body_markdown", "body_html", "links", "images"):
             setattr(article, name, getattr(page, name))

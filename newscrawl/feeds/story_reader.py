@@ -9,7 +9,7 @@ from itemadapter import ItemAdapter
 
 from newscrawl.crawling.urls import absolute_url, registered_domain, site_key, site_key_or
 from newscrawl.fields.kind.link_classifier import MIN_ARTICLE_POINTS, url_points
-from newscrawl.items import KEPT, Article, instant
+from newscrawl.items import Article, instant
 from newscrawl.neardup import Story
 
 if TYPE_CHECKING:
@@ -32,32 +32,23 @@ def read_story(item: Any, names: Mapping[str, str | None], now: datetime) -> Sto
     text, url = value("body"), value("url")
     if not (isinstance(text, str) and text.strip() and isinstance(url, str)):
         return None
-    kept = kept_parameters(value("evidence"))
-    url = absolute_url(url, "", kept)
+    url = absolute_url(url)
     if url is None:
         return None
     when = instant(value("date")) or instant(value("fetched_at")) or now
-    identified = identity(url, value("canonical_url"), kept)
+    identified = identity(url, value("canonical_url"))
     return Story(identified, text, when, registered_domain(site_key(url)))
 
 
-def kept_parameters(evidence: Any) -> frozenset[str]:
-    """Return the names of parameters that distinguish pages of the site, by an item's *evidence*."""
-    found = evidence.get("url") if isinstance(evidence, dict) else None
-    source = found.get("source") if isinstance(found, dict) else getattr(found, "source", "")
-    kind, _, names = str(source).partition(":")
-    return frozenset(names.split(",") if kind == KEPT else ())
-
-
-def identity(url: str, canonical: Any, kept: frozenset[str] = frozenset()) -> str:
+def identity(url: str, canonical: Any) -> str:
     """Return the *canonical* URL, shared by all versions of a page, if it is plausible, else *url*.
 
-    It is ignored on another domain (syndicated copies), and if it looks less like that of an article
-    than *url*: some sites declare their home page or a section page everywhere.
+    It is ignored on another domain (syndicated copies), and if it looks less like that of an
+    article than *url*: some sites declare their home page or a section page everywhere.
     """
     if canonical == url or not isinstance(canonical, str):
         return url
-    stated = absolute_url(canonical, url, kept)
+    stated = absolute_url(canonical, url)
     if not stated or urlsplit(stated).path in ("", "/"):
         return url
     domain, other = (registered_domain(site_key_or(it, "")) for it in (url, stated))

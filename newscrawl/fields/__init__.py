@@ -7,30 +7,44 @@ classifiers :mod:`~newscrawl.fields.cardoso`.
 """
 
 from newscrawl.fields.cardoso import TextNodes, evaluated_rows
-from newscrawl.fields.dates.decide import PageDates, PublicationDate, decide, page_dates
-from newscrawl.fields.dates.evidence import DateEvidence, metadata_evidence
+from newscrawl.fields.dates.decide import (
+    DateEvidence,
+    PageDates,
+    PublicationDate,
+    decide,
+    metadata_evidence,
+    page_dates,
+)
 from newscrawl.fields.further_pages import find_further_pages, further_pages
 from newscrawl.fields.kind.barriers import (
     BARRIER_CONFIDENCE,
     BARRIERS,
     find_barrier,
+    find_paywall,
     without_consent,
 )
 from newscrawl.fields.kind.kind_features import ExtractedFields, declared_type, kind_features
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
-from newscrawl.fields.kind.paywall import find_paywall
-from newscrawl.fields.metadata.bylines import find_authors, without_byline
+from newscrawl.fields.metadata.authors import find_authors, without_byline
 from newscrawl.fields.metadata.description import find_description
-from newscrawl.fields.metadata.jsonld import parse_json_ld
-from newscrawl.fields.metadata.language import DETECTED, detect_language
-from newscrawl.fields.metadata.literals import Name, join_surrogates, read_literal
-from newscrawl.fields.metadata.metadata import Metadata, language_tag, read_metadata, stated_body
-from newscrawl.fields.metadata.structured_data import plain_text
+from newscrawl.fields.metadata.jsonld import Name, join_surrogates, parse_json_ld, read_literal
+from newscrawl.fields.metadata.media import shown_caption
+from newscrawl.fields.metadata.metadata import (
+    DETECTED,
+    Metadata,
+    detect_language,
+    language_tag,
+    read_metadata,
+    stated_body,
+)
+from newscrawl.fields.metadata.page_fields import set_page_fields
+from newscrawl.fields.metadata.places import StoryPlaces
+from newscrawl.fields.metadata.structured_data import plain_text, whole_number
 from newscrawl.fields.metadata.structured_date import day_of, parse_date
 from newscrawl.fields.titles.title import CONFIDENCE as TITLE_CONFIDENCE
 from newscrawl.fields.titles.title import Headline, choose_title, stated_title, title_rows
 from newscrawl.fields.titles.title_features import TitleCandidates, find_candidates
-from newscrawl.fields.titles.title_model import find_headline, load_title_model
+from newscrawl.fields.titles.title_model import find_headline, headline_by_style, load_title_model
 
 __all__ = [
     "BARRIERS",
@@ -45,6 +59,7 @@ __all__ = [
     "Name",
     "PageDates",
     "PublicationDate",
+    "StoryPlaces",
     "TextNodes",
     "TitleCandidates",
     "choose_title",
@@ -62,6 +77,7 @@ __all__ = [
     "find_paywall",
     "further_pages",
     "has_article_data",
+    "headline_by_style",
     "join_surrogates",
     "kind_features",
     "language_tag",
@@ -74,9 +90,12 @@ __all__ = [
     "plain_text",
     "read_literal",
     "read_metadata",
+    "set_page_fields",
+    "shown_caption",
     "stated_body",
     "stated_title",
     "title_rows",
+    "whole_number",
     "without_byline",
     "without_consent",
 ]

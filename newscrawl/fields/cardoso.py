@@ -260,4 +260,4 @@ def parse_publication_date(
     )
     if first is None:
         return None
-    return PublicationDate(first.value, raw, Evidence("cardoso", found.date_probability))
+    return PublicationDate(first.value, raw, Evidence("papers", found.date_probability))

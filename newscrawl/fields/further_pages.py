@@ -1,20 +1,22 @@
 """Links to the rest of a story on several pages: its next page, or a view of the whole story.
 
 The address decides, independent of the language: it is that of the page itself but for the number
-of the page. The link must say so too: ``rel=next``, the number as its text, a class name, an arrow or
-a word, close to the text of the story.
+of the page. The link must say so too: ``rel=next``, the number as its text, a class name, an arrow
+or a word, close to the text of the story.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from html import unescape
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from newscrawl.document.document import rows_between
+from newscrawl.language_words import pattern
 from newscrawl.patterns import lazy_regex
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     #: path and parameters without the number of the page
     Address = tuple[str, tuple[tuple[str, str], ...]]
+    Readings = dict[Address, int | None]
 
 _TEXTS_BEFORE: Final = 40
 _TEXTS_AFTER: Final = 80
@@ -36,6 +39,7 @@ _OTHER: Final = lazy_regex(
     re.IGNORECASE,
 )
 _LABEL_NUMBER: Final = lazy_regex(r"\d+")
+_PAGE_NUMBER: Final = lazy_regex(r"(?<!\d)\d{1,2}(?!\d)")
 _NUMBERED_PATH: Final = lazy_regex(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
@@ -65,43 +69,36 @@ _WHOLE_PATH: Final = lazy_regex(
 _NEXT_NAME: Final = lazy_regex(
     r"(?:^|[\s_-])(?:next|forward)(?:$|[\s_-])|(?<![a-z])nextpage", re.IGNORECASE
 )
-_NEXT_LABEL: Final = lazy_regex(
-    r"[»›→>▶⟩→]+|.{0,20}\b(?:next|continued?|weiter\w*|n[äa]chste|suivante?|suite|siguiente|pr[óo]xima|seguinte|successiva"
-    r"|avanti|volgende|nästa|neste|næste|seuraava|nast[ęe]pna|další|ďalšia|következő|următoarea|sonraki|επόμενη|следующая"
-    r"|далее|наступна)\b.{0,20}|.{0,10}(?:次|下一|다음|التالي|הבא|بعدی|अगला|ถัดไป).{0,10}",
-    re.IGNORECASE,
-)
 
 
 def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tuple[str, ...]:
     """Return the URLs at which the story at *url* may continue, in the order of trial.
 
-    *roots* are those of its body. A view of the whole story comes first, then the next page; nothing
-    without a next page.
+    *roots* are those of its body. A view of the whole story comes first, then the next page;
+    nothing without a next page.
     """
-    bases = (link.get("href") for link in document.statements if link.tag == "base")
+    links = document.statements if document.rows_of("base") else ()
+    bases = (link.get("href") for link in links if link.tag == "base")
     try:
-        links = list(_links(document, roots, _stem(url)))
-        if not any(_LABEL_NUMBER.search(href) for href, _, _ in links):
-            return ()
-        base = urljoin(url, next(bases, ""))
+        base, stem = urljoin(url, next(bases, "")), _stem(url)
         host, own = urlsplit(url).netloc, _splits(url)
     except ValueError:  # no address, or one with too many parameters
         return ()
-    following, whole = [], []
-    for href, label, is_next in links:
-        try:
-            target = urljoin(base, href)
-            if urlsplit(target).netloc != host:
-                continue
-            splits = _splits(target)
-        except ValueError:
-            continue
+
+    def targets(*, numbered: bool) -> Iterator[tuple[str, Readings, str, bool]]:
+        """Yield the address, readings and label of links on the host, and whether it is named."""
+        for href, label, is_next in _links(document, roots, stem, numbered=numbered):
+            with suppress(ValueError):
+                target = urljoin(base, href)
+                if urlsplit(target).netloc == host:
+                    yield target, _splits(target), label, is_next
+
+    for following, splits, label, is_next in targets(numbered=True):
         if _follows(own, splits, label, is_next=is_next):
-            following.append(target)
-        elif is_next is False and _is_whole(url, target):
-            whole.append(target)
-    return tuple(dict.fromkeys([*whole[:1], *following[:1]])) if following else ()
+            others = (it for it, _, _, is_next in targets(numbered=False) if not is_next)
+            whole = (it for it in others if _is_whole(url, it))
+            return tuple(dict.fromkeys([*islice(whole, 1), following]))
+    return ()
 
 
 def further_pages(urls: Iterable[str]) -> dict[str, str]:
@@ -139,18 +136,19 @@ def _stem(url: str) -> str:
 
 
 def _links(
-    document: Document, roots: Sequence[int], stem: str
-) -> Iterator[tuple[str, str, bool | None]]:
+    document: Document, roots: Sequence[int], stem: str, *, numbered: bool
+) -> Iterator[tuple[str, str, bool]]:
     """Yield address and text of links and options, and whether they are named as the next page.
 
-    None: the head of the page says so. Links with a path that lacks *stem* are left out.
+    Links with a path that lacks *stem* are left out; with *numbered*, those without a number, too,
+    and those of which neither name nor text says that they are a page of the story.
     """
     named = set()
     for link in document.statements:
         if "rel" not in link.attributes or "next" not in link.get("rel").lower().split():
             continue
         if link.tag == "link":
-            yield link.get("href"), "", None
+            yield link.get("href"), "", True
         elif link.tag == "a":
             named.add(link.row)
     texts = document.text_rows
@@ -160,17 +158,19 @@ def _links(
     start, stop = min(before, default=first), max(after, default=last)
     hrefs = document.attributes["href"]
     marks = document.attributes["class"], document.attributes["id"]
-    for row in filter(hrefs.__contains__, rows_between(document.rows_of("a"), start, stop + 2)):
+    rows = filter(hrefs.__contains__, rows_between(document.rows_of("a"), start, stop + 2))
+    for row in (row for row in rows if not numbered or _PAGE_NUMBER.search(hrefs[row])):
         href = hrefs[row]  # the common case:
         if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
             continue
-        label = squeeze(document.shown_text(row))
+        label = document.shown_text(row)
         if not label and (href.startswith("?") or (stem and stem in href)):
             images = rows_between(document.rows_of("img"), row, document.end[row])
-            label = next((document.element(it).get("alt", "") for it in images), "")
+            label = next((document.media_attributes(it).get("alt", "") for it in images), "")
         names = (names.get(it, "") for names in marks for it in (row, document.parent[row]))
-        is_named = row in named or any(map(_NEXT_NAME.search, names))
-        if is_named or 0 < len(label) <= _MAX_LABEL:
+        is_named = row in named or _NEXT_NAME.search(" ".join(names)) is not None
+        says_page = not numbered or is_named or len(_LABEL_NUMBER.findall(label)) == 1
+        if is_named or (0 < len(label) <= _MAX_LABEL and (says_page or _says_next(label))):
             yield href.strip(), label, is_named
     if rows_between(document.rows_of("option"), start, stop + 2):
         yield from _options(document, stem)
@@ -184,13 +184,13 @@ def _options(document: Document, stem: str) -> Iterator[tuple[str, str, bool]]:
             yield address, "".join(_LABEL_NUMBER.findall(address)[-1:]), False
 
 
-def _splits(url: str) -> dict[Address, int | None]:
+def _splits(url: str) -> Readings:
     """Return the readings of *url* as the page of a story, with its number, None without one."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     pairs = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=20)
     query = tuple(sorted(pairs))
-    splits: dict[Address, int | None] = {(path, query): None}
+    splits: Readings = {(path, query): None}
     for place, (name, value) in enumerate(query):
         if value.isdecimal() and len(value) <= 2 and not _OTHER.fullmatch(name):
             splits[path, query[:place] + query[place + 1 :]] = int(value)
@@ -205,14 +205,18 @@ def _splits(url: str) -> dict[Address, int | None]:
     return splits
 
 
+def _says_next(label: str) -> bool:
+    return not label.strip("»›→>▶⟩") or pattern("next_pages").search(label.lower()) is not None
+
+
 def _follows(
-    own: dict[Address, int | None],
-    other: dict[Address, int | None],
+    own: Readings,
+    other: Readings,
     label: str,
     *,
-    is_next: bool | None,
+    is_next: bool,
 ) -> bool:
-    is_named = is_next is not False or _NEXT_LABEL.fullmatch(label) is not None
+    is_named = is_next or _says_next(label)
     numbers = _LABEL_NUMBER.findall(label)
     for address in own.keys() & other.keys():
         here, there = own[address], other[address]

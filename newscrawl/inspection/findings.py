@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from newscrawl.body.blocks import cast_votes
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
+from newscrawl.extraction.rule_fields import BY_RULE
 from newscrawl.fields import day_of
 from newscrawl.text import squeeze
 
@@ -160,7 +161,9 @@ def _body(article: Article, trace: Trace, document: Document) -> Iterator[Findin
         reason = "The text comes from data in a script; the blocks locate it."
         yield _field("body", article.body, evidence, reason)
     candidates, choice = trace.block_candidates, trace.block_choice
-    if candidates is not None and choice is not None:
+    if evidence == BY_RULE:
+        found = _roots(trace, document, BY_RULE)
+    elif candidates is not None and choice is not None:
         found = _blocks(trace, document, candidates, choice)
     elif evidence is not None:
         found = _roots(trace, document, evidence)
@@ -172,7 +175,11 @@ def _body(article: Article, trace: Trace, document: Document) -> Iterator[Findin
 def _roots(trace: Trace, document: Document, evidence: Evidence) -> Iterator[Finding]:
     """Yield the subtrees that a published method selected."""
     for root in trace.roots:
-        reason = "Selected by the method."
+        reason = (
+            "Selected by the rule of the site."
+            if evidence == BY_RULE
+            else "Selected by the method."
+        )
         yield _field("body", document.subtree_text(root), evidence, reason, (root,))
 
 
@@ -180,7 +187,7 @@ def _blocks(
     trace: Trace, document: Document, candidates: CandidateBlocks, choice: BlockChoice
 ) -> Iterator[Finding]:
     """Yield the blocks that an algorithm selected, in document order."""
-    blocks, best, selected = candidates.blocks, set(choice.best), set(choice.selected)
+    blocks, best = candidates.blocks, set(choice.best)
     index = {place: number for number, place in enumerate(candidates.places)}
     left_out = {row for root in trace.skipped for row in document.text_nodes(root)}
     cut = min((choice.probabilities[number] for number in best), default=0.0)
@@ -193,14 +200,12 @@ def _blocks(
         kind: FindingKind = "lost"
         if number is None:
             reason = "In an excluded region of the page, or a repeated text."
-        elif number not in selected:
+        elif number not in best:
             reason = f"Less probable than the last selected block ({cut:.2f})."
         elif left_out.issuperset(rows):
             reason = "Selected, then removed as the title, boilerplate or an excluded part."
         else:
-            kind = "body"
-            together = "In the set of blocks with the largest expected F1."
-            reason = together if number in best else "Heading, quote or list of selected blocks."
+            kind, reason = "body", "In the set of blocks with the largest expected F1."
         text = " ".join(document.text[row] for row in rows)
         chance = None if number is None else choice.probabilities[number]
         places = _places(document, blocks.owner[place], rows)
@@ -209,7 +214,7 @@ def _blocks(
 
 def _generators(vote: int) -> str:
     names = [name for bit, name in enumerate(_GENERATORS) if vote >> bit & 1]
-    return ", ".join(names) or "prose between candidates"
+    return ", ".join(names) or "between candidates"
 
 
 def _places(document: Document, owner: int, rows: Sequence[int]) -> tuple[int, ...]:

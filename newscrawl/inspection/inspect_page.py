@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
@@ -10,9 +11,10 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from newscrawl.document.document import TEXT
-from newscrawl.extraction.extract import DEFAULT_METHOD, extract
+from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.extraction.method import Trace
 from newscrawl.inspection.findings import KIND_NAMES, find_all
+from newscrawl.site_rules import SiteRules
 from newscrawl.templates import render_page
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from newscrawl.css import Sheet
     from newscrawl.document.document import Document
-    from newscrawl.extraction.extract import ExtractOptions
     from newscrawl.inspection.findings import Finding
     from newscrawl.items import Article
 
@@ -35,8 +36,11 @@ NO_ASSETS = "img-src data:; style-src 'unsafe-inline'; font-src data:"
 
 # Active or nested content.
 _REMOVED = frozenset(
-    "applet base embed fencedframe frame frameset iframe object portal script".split()  # noqa: SIM905
-)
+    {
+        "applet", "base", "embed", "fencedframe", "frame", "frameset", "iframe", "object", "portal",
+        "script",
+    }
+)  # fmt: skip
 # Others set policies of referrers, of prefetching and the like.
 _META_NAMES = frozenset({"color-scheme", "theme-color", "viewport"})
 _REMOVED_ATTRIBUTES = frozenset(
@@ -62,13 +66,13 @@ def marked_page(
 ) -> str:
     """Return the HTML of *document*, changing its tree.
 
-    Each place of a finding has its number in ``data-nc`` and its kind in ``data-nc-kind``; text nodes
-    are wrapped. Scripts, frames, plug-ins, event handlers, comments, and links and ``meta`` elements
-    that the page does not show are removed, addresses are relative to *url*. Without *assets*, the
-    page connects to nothing.
+    Each place of a finding has its number in ``data-nc`` and its kind in ``data-nc-kind``; text
+    nodes are wrapped. Scripts, frames, plug-ins, event handlers, comments, and links and ``meta``
+    elements that the page does not show are removed, addresses are relative to *url*. Without
+    *assets*, the page connects to nothing.
     """
     root = document.root
-    doctype = root.getroottree().docinfo.doctype  # type: ignore[attr-defined]  # missing in lxml-stubs
+    doctype = root.getroottree().docinfo.doctype  # type: ignore[attr-defined]  # lxml-stubs
     base = next((element.get("href") for element in root.iter("base")), None) or ""
     for row, marks in sorted(_marks(findings).items(), reverse=True):
         element = _wrap_text(document, row) if document.tag[row] == TEXT else document.element(row)
@@ -203,15 +207,19 @@ def inspect_page(
     method: str = DEFAULT_METHOD,
     options: ExtractOptions | None = None,
     assets: bool = True,
+    site_rules: str = "",
 ) -> str:
     """Return a self-contained HTML page that shows what :func:`extract` saw in a page.
 
     It contains the page without scripts, with marks on fields, body, removed comments, rejected
     candidates and the separator node, and a list of these with source, probability and reason.
-    Without *assets*, images and style sheets of the page are not loaded. The other arguments and
-    errors are those of :func:`~newscrawl.extraction.extract.extract`.
+    Without *assets*, images and style sheets of the page are not loaded. *site_rules* is a folder
+    of rules. The other arguments and errors are those of
+    :func:`~newscrawl.extraction.extract.extract`.
     """
     trace = Trace()
+    if site_rules:
+        options = replace(options or ExtractOptions(), site_rules=SiteRules(site_rules))
     article = extract(
         html,
         url,

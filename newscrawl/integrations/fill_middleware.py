@@ -33,8 +33,8 @@ class FillMiddleware(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         self._extractor = NewsExtractPipeline(crawler)
-        self._url_field = setting(crawler.settings, "NEWSCRAWL_URL_FIELD")
-        self._html_field = setting(crawler.settings, "NEWSCRAWL_HTML_FIELD")
+        names = setting(crawler.settings, "NEWSCRAWL_FIELDS")
+        self._url_field, self._html_field = (names.get(name) or name for name in ("url", "html"))
         crawler.signals.connect(self._extractor.open_spider, signals.spider_opened)
 
     async def process_spider_output(

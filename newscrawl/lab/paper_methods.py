@@ -1,4 +1,4 @@
-"""Methods for the tables of the papers: configurations of CoreEx, ECON as printed, V-Wrapper.
+"""Methods for the tables of the papers: CoreEx, ECON and NCE as printed, and V-Wrapper.
 
 The entry point ``newscrawl_methods`` registers :data:`VARIANTS`, so that ``extract()`` and the
 commands know them by name. V-Wrapper needs the geometry of the rendered page, which only
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 from newscrawl.body.blocks import find_roots
 from newscrawl.body.coreex import CoreExParameters
 from newscrawl.body.econ import EconParameters
+from newscrawl.body.nce import NceParameters
 from newscrawl.extraction.method import Method, MethodResult
 from newscrawl.extraction.methods import available_methods, get_method
-from newscrawl.extraction.published_methods import find_by_coreex, find_by_econ
+from newscrawl.extraction.published_methods import find_by_coreex, find_by_econ, find_by_nce
 from newscrawl.fields.titles.title import Headline
 from newscrawl.items import Evidence
 from newscrawl.lab.visual.geometry import GeometryError
@@ -67,6 +68,16 @@ VARIANTS: Final[tuple[Method, ...]] = (
         ),
         whole_subtrees=True,
     ),
+    Method(
+        "nce:published",
+        partial(find_by_nce, parameters=NceParameters.PUBLISHED),
+        whole_subtrees=True,
+    ),
+    Method(
+        "nce:ancestor",
+        partial(find_by_nce, parameters=replace(NceParameters.PUBLISHED, common_ancestor=True)),
+        whole_subtrees=True,
+    ),
 )
 """Methods that need the page alone."""
 
@@ -115,5 +126,6 @@ TRAINED_METHODS: Final[dict[str, Callable[[Path | None], TrainedModels]]] = {
     for method in (*available_methods().values(), v_wrapper())
     if method.load_models
 }
-"""Name -> function that loads the models, of the methods that have some. They are evaluated on sites
-that the models have not seen."""
+"""Name -> function that loads the models, of the methods that have some.
+
+They are evaluated on sites that the models have not seen."""

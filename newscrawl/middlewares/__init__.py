@@ -3,11 +3,11 @@
 from newscrawl.middlewares.compression import CompressionMiddleware
 from newscrawl.middlewares.opt_out import OptOutMiddleware
 from newscrawl.middlewares.politeness import PolitenessMiddleware
-from newscrawl.middlewares.proxy_list import ProxyListMiddleware
 from newscrawl.middlewares.response_charset import CharsetMiddleware, MetaRefreshMiddleware
 from newscrawl.middlewares.robots_middleware import RobotsMiddleware
 from newscrawl.middlewares.safety import SafetyMiddleware
 from newscrawl.middlewares.site_cookies import SiteCookiesMiddleware
+from newscrawl.middlewares.site_options import SiteOptionsMiddleware
 from newscrawl.middlewares.stylesheet_middleware import StylesheetMiddleware
 from newscrawl.middlewares.warc_middleware import WarcMiddleware
 
@@ -17,10 +17,10 @@ __all__ = [
     "MetaRefreshMiddleware",
     "OptOutMiddleware",
     "PolitenessMiddleware",
-    "ProxyListMiddleware",
     "RobotsMiddleware",
     "SafetyMiddleware",
     "SiteCookiesMiddleware",
+    "SiteOptionsMiddleware",
     "StylesheetMiddleware",
     "WarcMiddleware",
 ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import logging
 from typing import TYPE_CHECKING, Final
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.responsetypes import responsetypes
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.asyncio import run_in_thread
 
 from newscrawl.crawling.network import RefusedError, copy_response
 from newscrawl.crawling.network.content_codings import (
@@ -18,9 +17,6 @@ from newscrawl.crawling.network.content_codings import (
     decode,
     split_codings,
 )
-from newscrawl.crawling.urls import site_key
-from newscrawl.workers.child import WorkerError
-from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -33,8 +29,6 @@ logger = logging.getLogger(__name__)
 META: Final = "newscrawl_identity"
 #: meta key: number of bytes after which the body is cut off
 CUT: Final = "newscrawl_cut"
-_SITE: Final = "newscrawl_site"
-_DECODE: Final = "newscrawl.crawling.network.content_codings:decode_in_worker"
 # Compressed bytes that are decoded on the event loop. The limit of the decoded bytes bounds the time.
 _MAX_INLINE_SIZE: Final = 2**20
 _UNLIMITED: Final = 2**30
@@ -43,13 +37,12 @@ _UNLIMITED: Final = 2**30
 class CompressionMiddleware(HttpCompressionMiddleware):
     """Replaces Scrapy's ``HttpCompressionMiddleware`` (590).
 
-    Differences: a response has two codings at most; large bodies are decoded in a worker; after a
+    Differences: a response has two codings at most; large bodies are decoded in a thread; after a
     failure the page is requested once more without compression.
     """
 
     def __init__(self, *, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)
-        self._crawler = crawler
         self._count = crawler.stats.inc_value
 
     async def process_response(  # type: ignore[override]  # a coroutine, without the argument spider
@@ -76,22 +69,9 @@ class CompressionMiddleware(HttpCompressionMiddleware):
 
     async def _body(self, request: Request, response: Response, codings: list[str]) -> bytes:
         limit, cut, body = self._limit(request), CUT in request.meta, response.body
-        if (len(body) <= _MAX_INLINE_SIZE and len(codings) < 2) or not is_asyncio_available():
+        if len(body) <= _MAX_INLINE_SIZE and len(codings) < 2:
             return decode(body, codings, limit, cut=cut)
-        site = request.meta.get(_SITE) or site_key(request.url)
-        plain = {"codings": codings, "max_size": limit, "cut": cut}
-        try:
-            pool = WorkerPool.for_crawler(self._crawler)
-            answer = await pool.call(_DECODE, body, site=site, **plain)
-        except WorkerError as error:
-            if error.reason == "budget":
-                raise
-            raise CodingError(str(error)) from error
-        if "too_large" in answer:
-            raise TooLargeError
-        if "error" in answer:
-            raise CodingError(answer["error"])
-        return base64.b64decode(answer["body"])
+        return await run_in_thread(decode, body, codings, limit, cut=cut)
 
     def _limit(self, request: Request) -> int:
         size: int = request.meta.get(CUT) or request.meta.get("download_maxsize", self._max_size)

@@ -18,16 +18,13 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.utils.httpobj import urlparse_cached
 
-from newscrawl import clock
 from newscrawl.component import Component
-from newscrawl.crawling.crawl_store import SiteMemory
 from newscrawl.crawling.network import RefusedError
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.rule_files import product_token
 from newscrawl.crawling.network.rules_cache import HostRules, ParserCache, RulesCache
 from newscrawl.crawling.urls import site_key
 from newscrawl.defaults import setting
-from newscrawl.middlewares.robots_middleware import CACHE_TIME, call_reader, rules_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,13 +44,14 @@ FILES: Final[Mapping[str, str]] = {"tdmrep": "/.well-known/tdmrep.json", "ai_txt
 NOT_EMITTED: Final = "newscrawl_not_emitted"
 """Meta key of a section page that must not be emitted as an article."""
 
-# max-image-preview:none is no directive of the page.
 ROBOTS_DIRECTIVES: Final = {
-    "noarchive": re.compile(rb"(?<![\w-])(?:noarchive)(?![\w-])", re.IGNORECASE),
-    "noindex": re.compile(
-        rb"(?<![\w-])(?:noindex|(?<!preview:)(?<!preview: )none)(?![\w-])", re.IGNORECASE
-    ),
-    "nosnippet": re.compile(rb"(?<![\w-])(?:nosnippet)(?![\w-])", re.IGNORECASE),
+    name: re.compile(rb"(?<![\w-])(?:%b)(?![\w-])" % words, re.IGNORECASE)
+    for name, words in {
+        "noarchive": b"noarchive",
+        # max-image-preview:none is no directive of the page.
+        "noindex": rb"noindex|(?<!preview:)(?<!preview: )none",
+        "nosnippet": b"nosnippet",
+    }.items()
 }
 """Values of ``NEWSCRAWL_ROBOTS_DIRECTIVES``, with the patterns that imply them."""
 
@@ -63,8 +61,6 @@ _META: Final = re.compile(rb"<meta\b[^<>]*+>", re.IGNORECASE)
 _RESERVATION: Final = re.compile(rb"\bname\s*=\s*[\"']?tdm-reservation\b", re.IGNORECASE)
 _RESERVED: Final = re.compile(rb"\bcontent\s*+=\s*+[\"']?+\s*+1\b", re.IGNORECASE)
 _ROBOTS: Final = re.compile(rb"\bname\s*=\s*[\"']?robots\b", re.IGNORECASE)
-
-
 _NOAI: Final = re.compile(rb"(?<![\w-])noai(?![\w-])", re.IGNORECASE)
 
 
@@ -89,7 +85,7 @@ class OptOutMiddleware(Component):
         self._crawler = crawler
         self._agent = settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"]
         self._token = product_token(self._agent)
-        self._rules = RulesCache("opt_out", SiteMemory.of(crawler))
+        self._rules = RulesCache(crawler, "opt_out")
         self._parsers = ParserCache(Protego.parse)
 
     async def process_request(self, request: Request) -> None:
@@ -103,7 +99,7 @@ class OptOutMiddleware(Component):
             rules = await self._rules.get(url, partial(self._fetch, name, url, request))
             if rules.text is None:
                 continue
-            if not self._parsers.get(rules.text).can_fetch(request.url, self._agent):
+            if not self._parsers.of(rules.text).can_fetch(request.url, self._agent):
                 self._refuse(name, request)
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -131,20 +127,16 @@ class OptOutMiddleware(Component):
                 request.meta[NOT_EMITTED] = True
 
     async def _fetch(self, name: str, url: str, request: Request) -> HostRules:
-        rules = HostRules(clock.steady() + CACHE_TIME)
         meta = {META: True, "dont_retry": True, "download_maxsize": MAX_FILE_SIZE}
         try:
-            fetch = rules_request(url, request, meta)
-            response = await self._crawler.engine.download_async(fetch)
+            response = await self._rules.download(url, request, meta)
             if response.status == 200:
-                rules.text, _ = await call_reader(
-                    self._crawler, response.body, url, request, file=name, token=self._token
-                )
+                return await self._rules.read(response, request, file=name, token=self._token)
         except Exception as error:  # noqa: BLE001  # any middleware's
             reason = failure_reason(error)
             self._crawler.stats.inc_value(f"newscrawl/opt_out/failed_count/{reason}")
             logger.info("Could not read %s (%s)", url, reason)
-        return rules
+        return HostRules()
 
     def _refuse(self, source: str, request: Request) -> None:
         self._crawler.stats.inc_value(f"newscrawl/opt_out/refused_count/{source}")

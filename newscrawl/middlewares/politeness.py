@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+MAX_RETRY_AFTER: Final = 300.0
+"""Seconds of a Retry-After; a domain that asks for more is skipped for that time."""
+MAX_CRAWL_DELAY: Final = 60.0
+"""Seconds of a Crawl-delay: at one request a minute a day has 1,440."""
 MIN_BACKOFF: Final = 1.0
 """Delay in seconds at the first sign of overload, if the delay was shorter."""
 RECOVERY_FACTOR: Final = 0.7
@@ -167,8 +171,6 @@ class PolitenessMiddleware(Component):
         self._stats = crawler.stats
         self._paces: dict[str, Pace] = {}
         self._max_delay = setting(settings, "NEWSCRAWL_BACKOFF_DELAY")
-        self._max_wait = setting(settings, "NEWSCRAWL_RETRY_AFTER")
-        self._max_crawl_delay = setting(settings, "NEWSCRAWL_CRAWL_DELAY")
         self._budget = setting(settings, "NEWSCRAWL_SITE_REQUESTS")
         self._throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
         #: requests by site
@@ -248,8 +250,8 @@ class PolitenessMiddleware(Component):
         pace, wait = self._pace(key), _wait(response)
         pace.record_refusal(clock.steady(), wait)
         self._count(f"refused_count/http_{response.status}")
-        if pace.gives_up or (wait or 0) > self._max_wait:
-            self._close(key, pace, max(wait or 0, self._max_wait))
+        if pace.gives_up or (wait or 0) > MAX_RETRY_AFTER:
+            self._close(key, pace, max(wait or 0, MAX_RETRY_AFTER))
         elif wait is not None:
             self._pause(key, pace, wait)
         else:
@@ -285,7 +287,7 @@ class PolitenessMiddleware(Component):
             return
         key = self._key(request)
         pace = self._pace(key)
-        delay = min(delay, self._max_crawl_delay)
+        delay = min(delay, MAX_CRAWL_DELAY)
         if delay > pace.base:  # the longest delay of all hosts of a domain applies
             pace.set_base(delay)
             self._count("crawl_delay_count")
@@ -297,9 +299,9 @@ class PolitenessMiddleware(Component):
         self._count("paused_count")
         slot = self._apply(key, pace)
         if slot is not None:
-            # A slot waits for its delay, minus the jitter at most, after lastseen.
+            # A slot waits for its delay after lastseen.
             until = monotonic() + seconds
-            slot.lastseen = max(slot.lastseen, until - slot.delay * max(0.0, 1 - slot.jitter))
+            slot.lastseen = max(slot.lastseen, until)
 
     def _apply(self, key: str, pace: Pace) -> Slot | None:
         """Set the delay of the slot *key* to that of *pace*; return the slot if it exists."""

@@ -5,47 +5,48 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest, StopDownload
-from scrapy.http.request import NO_CALLBACK
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
 
 from newscrawl import clock
-from newscrawl.crawling.crawl_store import SiteMemory
-from newscrawl.crawling.network import RefusedError, copy_response
+from newscrawl.crawling.network import RefusedError
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.rule_files import MAX_ROBOTS_SIZE, product_token
-from newscrawl.crawling.network.rules_cache import HostRules, ParserCache, RulesCache
+from newscrawl.crawling.network.rules_cache import (
+    REMEMBERED,
+    SITEMAPS,
+    HostRules,
+    ParserCache,
+    RulesCache,
+)
 from newscrawl.crawling.urls import site_key
 from newscrawl.middlewares.compression import CUT
-from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
 
 logger = logging.getLogger(__name__)
 
 MAX_REDIRECTS: Final = 5
 """Redirects of robots.txt that are followed (section 2.3.1.2)."""
-CACHE_TIME: Final = timedelta(hours=24)
-"""Time after which rules are fetched again (section 2.4)."""
 RETRY_TIME: Final = timedelta(hours=1)
 """Time after which an unreachable robots.txt is fetched again."""
 
 #: meta key of requests for robots.txt
 META: Final = "newscrawl_robots"
-_SITE: Final = "newscrawl_site"
-_READ: Final = "newscrawl.crawling.network.rule_files:read_rules"
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
@@ -61,7 +62,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         super().__init__(crawler)
         if not is_asyncio_available():
             raise ValueError(f"{type(self).__name__} requires Scrapy's default asyncio reactor")
-        self._rules = RulesCache("robots", SiteMemory.of(crawler))
+        self._rules = RulesCache(crawler, "robots")
         self._parser_cache: ParserCache[RobotParser] = ParserCache(
             lambda text: build_from_crawler(self._parserimpl, crawler, text.encode())
         )
@@ -71,32 +72,33 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     async def process_request(self, request: Request) -> Response | None:  # type: ignore[override]
         """Raise ``IgnoreRequest`` if the rules disallow *request*.
 
-        A spider's own request for robots.txt gets the response of this middleware.
+        A spider's own request for robots.txt gets its sitemaps in place of a download.
         """
-        if request.meta.get("dont_obey_robotstxt") and _is_for_rules(request):
-            rules = await self._rules_for(request)
-            response, rules.response = rules.response, None
-            if response is None:
-                return None
-            # The flag of Scrapy's cache; WarcMiddleware has archived this response before.
-            return copy_response(response, request=request, flags=[*response.flags, "cached"])
-        await super().process_request(request)
-        return None
+        if SITEMAPS not in request.meta:
+            await super().process_request(request)
+            return None
+        rules = await self._rules_for(request)
+        request.meta[REMEMBERED] = rules.remembered
+        if rules.failure:
+            raise RefusedError(rules.failure)
+        request.meta[SITEMAPS] = rules.sitemaps
+        return Response(rules.url, flags=["cached"], request=request)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the rules of the site of *request*; raise :class:`RefusedError` if unreachable."""
         text = (await self._rules_for(request)).text
-        return None if text is None else self._parser_cache.get(text)
+        return None if text is None else self._parser_cache.of(text)
 
     async def _rules_for(self, request: Request) -> HostRules:
-        parts = urlparse_cached(request)
-        site = f"{parts.scheme}://{site_key(request.url)}"
-        token = product_token(self.user_agent(request))
+        site = f"{urlparse_cached(request).scheme}://{site_key(request.url)}"
+        # As Scrapy determines it.
+        agent = self._robotstxt_useragent or request.headers.get(b"User-Agent")
+        agent = agent or self._default_useragent
+        token = product_token(agent.decode("latin-1") if isinstance(agent, bytes) else agent)
         rules = await self._rules.get(
             f"{site} {token}",
             lambda: self._fetch(site, token, request),
-            anew=_is_for_rules(request),
-            on_found=lambda rules: self._announce(rules, request),
+            lambda rules: self._announce(rules, request),
         )
         if rules.refusal:
             raise RefusedError(rules.refusal)
@@ -107,27 +109,12 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         if rules.text is not None:
             await self.crawler.signals.send_catch_log_async(
                 signal=signals.robots_parsed,
-                robotparser=self._parser_cache.get(rules.text),
+                robotparser=self._parser_cache.of(rules.text),
                 request=request,
             )
 
     async def _fetch(self, site: str, token: str, request: Request) -> HostRules:
         self._stats.inc_value("robotstxt/request_count")
-        try:
-            with self._stop_at_max_size():
-                response = await self.crawler.engine.download_async(self._request(site, request))
-            return await self._read(response, site, token, request)
-        except RefusedError as error:
-            return HostRules(clock.steady() + RETRY_TIME, refusal=error.reason)
-        except Exception as error:  # noqa: BLE001  # any middleware's
-            reason = failure_reason(error)
-            if reason == "redirects":
-                return HostRules(clock.steady() + CACHE_TIME)
-            if not isinstance(error, IgnoreRequest):
-                self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
-            return self._unreachable(site, reason)
-
-    def _request(self, site: str, request: Request) -> Request:
         meta = {
             META: True,
             # Any Content-Length: the download is stopped at 512 KB, and decompression as well.
@@ -135,7 +122,26 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             CUT: MAX_ROBOTS_SIZE,
             "redirect_ttl": MAX_REDIRECTS,
         }
-        return rules_request(f"{site}/robots.txt", request, meta)
+        try:
+            with self._stop_at_max_size():
+                response = await self._rules.download(f"{site}/robots.txt", request, meta)
+            self._stats.inc_value("robotstxt/response_count")
+            self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
+            if response.status < 300:
+                return await self._rules.read(response, request, file="robots", token=token)
+            # 407 is the answer of a proxy.
+            if response.status in (407, 429) or response.status >= 500:
+                return self._unreachable(site, f"http_{response.status}")
+            return HostRules(failure=failure_reason(HttpError(response)))
+        except RefusedError as error:
+            return HostRules(clock.steady() + RETRY_TIME, refusal=error.reason)
+        except Exception as error:  # noqa: BLE001  # any middleware's
+            reason = failure_reason(error)
+            if reason == "redirects":
+                return HostRules(failure=reason)
+            if not isinstance(error, IgnoreRequest):
+                self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
+            return self._unreachable(site, reason)
 
     @contextmanager
     def _stop_at_max_size(self) -> Iterator[None]:
@@ -159,65 +165,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             if self._received[request] > MAX_ROBOTS_SIZE:
                 raise StopDownload(fail=False)
 
-    async def _read(self, response: Response, site: str, token: str, request: Request) -> HostRules:
-        self._stats.inc_value("robotstxt/response_count")
-        self._stats.inc_value(f"robotstxt/response_status_count/{response.status}")
-        # 407 is the answer of a proxy.
-        if response.status in (407, 429) or response.status >= 500:
-            return self._unreachable(site, f"http_{response.status}")
-        rules = HostRules(clock.steady() + CACHE_TIME)
-        sitemaps = ""
-        if response.status < 300:
-            body = response.body[:MAX_ROBOTS_SIZE]
-            rules.text, sitemaps = await call_reader(
-                self.crawler, body, f"{site}/robots.txt", request, file="robots", token=token
-            )
-            await self._announce(rules, request)
-        if _SITE in request.meta:
-            rules.response = copy_response(response, body=sitemaps.encode())
-        return rules
-
-    def user_agent(self, request: Request) -> str:
-        """Return the user agent whose rules apply to *request*, as Scrapy determines it."""
-        agent = self._robotstxt_useragent or request.headers.get(b"User-Agent")
-        agent = agent or self._default_useragent
-        return agent.decode("latin-1") if isinstance(agent, bytes) else agent
-
     def _unreachable(self, site: str, reason: str) -> HostRules:
         self._stats.inc_value("newscrawl/robots/unreachable_count")
         logger.info("Could not fetch robots.txt for %s (%s); skipping the host", site, reason)
         # An unknown or dead host or proxy is reported as such.
         refusal = reason if reason in ("connection", "dns", "proxy") else "robots_unreachable"
         return HostRules(clock.steady() + RETRY_TIME, refusal=refusal)
-
-
-async def call_reader(
-    crawler: Crawler, data: bytes, url: str, request: Request, *, file: str, token: str
-) -> tuple[str, str]:
-    """Return the rules and the sitemaps of the *file* at *url*, which *request* depends on.
-
-    They are read in a worker, by :func:`newscrawl.crawling.network.rule_files.read_rules`.
-    """
-    owner = request.meta.get(_SITE) or site_key(url)
-    pool = WorkerPool.for_crawler(crawler)
-    read = await pool.call(_READ, data, site=owner, file=file, token=token)
-    if read["left_out"]:
-        area = "robots" if file == "robots" else "opt_out"
-        crawler.stats.inc_value(f"newscrawl/{area}/over_size_count")
-        logger.warning("Ignored %d rules beyond the limits: %s", read["left_out"], url)
-    return read["rules"], read["sitemaps"]
-
-
-def rules_request(url: str, request: Request, meta: dict[str, Any]) -> Request:
-    """Return the request, with *meta*, for the rules at *url* that *request* depends on."""
-    meta |= {"allow_offsite": True, "dont_obey_robotstxt": True}
-    if _SITE in request.meta:  # counts towards its request budget
-        meta |= {_SITE: request.meta[_SITE], "newscrawl_role": "robots"}
-    priority = RobotsMiddleware.DOWNLOAD_PRIORITY
-    return Request(url, priority=priority, callback=NO_CALLBACK, meta=meta)
-
-
-def _is_for_rules(request: Request) -> bool:
-    """Return whether the sitelist spider requests robots.txt to find sitemaps."""
-    path = urlparse_cached(request).path
-    return path == "/robots.txt" and _SITE in request.meta and META not in request.meta

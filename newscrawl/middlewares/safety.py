@@ -26,12 +26,12 @@ from newscrawl.crawling.network import RefusedError
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from ipaddress import IPv4Address, IPv4Network, IPv6Network
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from twisted.internet.interfaces import IAddress, IHostResolution
+    from twisted.internet.interfaces import IHostResolution
 
 logger = logging.getLogger(__name__)
 
@@ -154,19 +154,12 @@ class CheckedResolver:
             reactor.installNameResolver(self._resolver)
 
     def resolveHostName(  # noqa: N802  # Twisted's name
-        self,
-        resolutionReceiver: Any,  # noqa: N803
-        hostName: str,  # noqa: N803
-        portNumber: int = 0,  # noqa: N803
-        addressTypes: Sequence[type[IAddress]] | None = None,  # noqa: N803
-        transportSemantics: str = "TCP",  # noqa: N803
+        self, receiver: Any, host: str, *args: Any, **options: Any
     ) -> IHostResolution:
-        """Resolve *hostName* and pass the permitted addresses to *resolutionReceiver*."""
-        receiver = _Receiver(resolutionReceiver, hostName, self._policy, self.refused)
-        resolution: IHostResolution = self._resolver.resolveHostName(
-            receiver, hostName, portNumber, addressTypes, transportSemantics
-        )
-        return resolution
+        """Resolve *host* and pass the permitted addresses to *receiver*."""
+        checked = _Receiver(receiver, host, self._policy, self.refused)
+        found: IHostResolution = self._resolver.resolveHostName(checked, host, *args, **options)
+        return found
 
 
 @implementer(IResolutionReceiver)
@@ -209,7 +202,7 @@ class SafetyMiddleware(Component):
             self._policy = AddressPolicy(setting(crawler.settings, ALLOWED))
         except ValueError as error:
             raise SettingError(f"{ALLOWED}: {error}") from None
-        for proxy in (*getproxies().values(), *setting(crawler.settings, "NEWSCRAWL_PROXIES")):
+        for proxy in getproxies().values():
             self._trust_proxy(proxy)
         self._stats = crawler.stats
         self._resolver = CheckedResolver(self._policy)

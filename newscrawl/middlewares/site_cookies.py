@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 from urllib.parse import urlsplit
 
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
+from newscrawl.crawling.discovery.site_list import ListedSites
 from newscrawl.crawling.urls import is_public_suffix, registered_domain, site_key_or
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from http.cookiejar import Cookie
 
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
 MAX_SITES: Final = 10_000
 """Maximum number of sites with cookies; those of the site that was requested longest ago go."""
@@ -29,13 +31,22 @@ MAX_COOKIE_SIZE: Final = 4096
 class SiteCookiesMiddleware(CookiesMiddleware):
     """Scrapy's middleware with a jar for each registered domain, within limits.
 
-    Cookies are in memory only: neither in the state of a crawl nor in archives, and lost at its
-    end. A ``cookiejar`` in the request's ``meta`` is a jar of the project.
+    Those of a site list are in the jar from the beginning. Cookies are in memory only: neither in
+    the state of a crawl nor in archives, and lost at its end. A ``cookiejar`` in the request's
+    ``meta`` is a jar of the project.
     """
 
     def __init__(self, debug: bool = False) -> None:  # noqa: FBT001, FBT002  # as in Scrapy
         super().__init__(debug)
-        self.jars = _Jars()
+        self.jars: _Jars = _Jars()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware; raises ``NotConfigured`` without ``COOKIES_ENABLED``."""
+        listed = ListedSites.for_crawler(crawler)
+        middleware = super().from_crawler(crawler)
+        middleware.jars.listed = listed.cookies()
+        return middleware
 
     def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Add the cookies of the site to *request*."""
@@ -55,8 +66,8 @@ class SiteCookiesMiddleware(CookiesMiddleware):
         head = Response(response.url, headers={"Set-Cookie": accepted})
         cookies = jar.make_cookies(head, request)
         self._process_cookies(cookies, jar=jar, request=request)
-        if len(jar.jar) > MAX_COOKIES:
-            jar.clear()
+        if len(jar.jar) > MAX_COOKIES + len(self.jars.listed.get(key, ())):
+            del self.jars[key]
         return response
 
     def _process_cookies(
@@ -79,11 +90,22 @@ class SiteCookiesMiddleware(CookiesMiddleware):
 class _Jars(defaultdict[Any, CookieJar]):
     """Cookie jars by site, of the sites requested last."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        #: cookies of new jars
+        self.listed: dict[Any, list[Cookie]] = {}
+
     def __getitem__(self, key: Any) -> CookieJar:
-        jar = self.pop(key, None) or CookieJar()
+        jar = self.pop(key, None) or self._new(key)
         self[key] = jar
         if len(self) > MAX_SITES:
             del self[next(iter(self))]
+        return jar
+
+    def _new(self, key: Any) -> CookieJar:
+        jar = CookieJar()
+        for cookie in self.listed.get(key, ()):
+            jar.set_cookie(cookie)
         return jar
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -18,14 +19,17 @@ from scrapy.spidermiddlewares.referer import StrictOriginWhenCrossOriginPolicy
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.project import data_path
 
+from newscrawl import clock
 from newscrawl.component import Component
+from newscrawl.crawling.history.conditional_requests import conditional_headers, validators
 from newscrawl.crawling.network import RefusedError
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.page_download import SHEET_SITE, SHEETS
 from newscrawl.crawling.urls import registered_domain, site_key, site_key_or
-from newscrawl.css import has_paragraphs, sheet_url, sheet_urls
+from newscrawl.css import sheet_url, sheet_urls
 from newscrawl.defaults import setting
 from newscrawl.document.encoding import header_charset
+from newscrawl.middlewares.sheet_history import KnownSheet, SheetHistory
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
@@ -46,8 +50,15 @@ MAX_CACHED = 20_000
 IMPORT_DEPTH = 2
 _MAX_REDIRECTS = 3
 _WATCH_INTERVAL = 1.0
+_PARAGRAPH = re.compile(rb"<[pP][\s>]")
 # 99 % of article pages have at least five.
 _MIN_PARAGRAPHS = 3
+MAX_SHEETS = 32
+"""Sheets of a page, imports included; 95 % of news pages have up to 18."""
+MAX_SHEET_SIZE = 2 * 2**20
+"""Bytes of a sheet, uncompressed; the largest one observed has 1.2 MB."""
+MAX_HOST_FAILURES = 5
+"""Consecutive failures after which a host is skipped for the site of the pages."""
 # Meta keys of the page's request: sheets use the same proxy.
 _INHERITED = ("proxy", "_auth_proxy", "bindaddress")
 # Failures that concern the host instead of a single sheet; any 5xx does, too.
@@ -113,14 +124,11 @@ class StylesheetMiddleware(Component):
         if not setting(crawler.settings, "NEWSCRAWL_CSS_ENABLED"):
             raise NotConfigured  # without a message: no style sheets is a usual choice
         settings = crawler.settings
-        self._max_sheets = setting(settings, "NEWSCRAWL_CSS_SHEETS")
         # Arguments of worker tasks that use the store of parsed sheets.
-        self._store = {
-            "store": str(Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()),
-        }
+        folder = Path(data_path(setting(settings, "NEWSCRAWL_CSS_STORE"))).absolute()
+        self._store = {"store": str(folder)}
+        self._history = SheetHistory(folder)
         self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
-        self._max_sheet_size = setting(settings, "NEWSCRAWL_CSS_SHEET_SIZE")
-        self._max_host_failures = setting(settings, "NEWSCRAWL_CSS_HOST_FAILURES")
         self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
         # Besides CONCURRENT_REQUESTS, see Downloader. Below 4 of them there is no limit, since sheets
         # that time out in turn take longer.
@@ -130,6 +138,7 @@ class StylesheetMiddleware(Component):
         self._workers = WorkerPool.for_crawler(crawler)
         self._stats = crawler.stats
         self._tasks: LocalCache[str, SheetTask] = LocalCache(MAX_CACHED)
+        self._shows_stories: LocalCache[str, bool] = LocalCache(MAX_CACHED)
         self._running: set[SheetTask] = set()
         self._watcher: asyncio.Task[None] | None = None
         self._host_slots: dict[str, asyncio.Semaphore] = {}
@@ -168,13 +177,18 @@ class StylesheetMiddleware(Component):
             and isinstance(response, HtmlResponse)
             and request.meta.get(SHEETS) is not False
         ):
-            urls = sheet_urls(response.body, response.url, limit=self._max_sheets)
-            if not urls or has_paragraphs(response.body, _MIN_PARAGRAPHS):
+            shows_story = self._shows_stories.get(site_key_or(response.url, ""), True)
+            urls = sheet_urls(response.body, response.url, limit=MAX_SHEETS) if shows_story else []
+            if not urls or len(_PARAGRAPH.findall(response.body)) >= _MIN_PARAGRAPHS:
                 request.meta[SHEETS] = urls
                 referrer = Referrer.of(request, response.url)
                 for url in urls:
                     self._task(url, referrer)
         return response
+
+    def learn(self, url: str, *, shows_story: bool) -> None:
+        """Record whether the page *url* shows its story; from page data it is read without style."""
+        self._shows_stories[site_key_or(url, "")] = shows_story
 
     async def arguments(self, page: PageItem) -> dict[str, Any]:
         """Return the sheets of *page*, with their imports, as arguments of the task that extracts it.
@@ -184,7 +198,7 @@ class StylesheetMiddleware(Component):
         """
         urls = page.stylesheets
         if urls is None:
-            urls = sheet_urls(page.html, page.url, limit=self._max_sheets)
+            urls = sheet_urls(page.html, page.url, limit=MAX_SHEETS)
         deadline = asyncio.get_running_loop().time() + self._timeout
         linked = {url: task for url in urls if (task := self._tasks.get(url))}
         found = arrived = await self._arrived(linked, deadline)
@@ -231,7 +245,7 @@ class StylesheetMiddleware(Component):
                 name, source = sheet_url(href, url), sheet_url(href, sheet.referrer.url)
                 if not name or not source or name in found or name in tasks:
                     continue
-                if len(found) + len(tasks) >= self._max_sheets:
+                if len(found) + len(tasks) >= MAX_SHEETS:
                     self._count("refused_count/page_sheets")
                 else:
                     tasks[name] = self._task(source, sheet.referrer)
@@ -251,7 +265,7 @@ class StylesheetMiddleware(Component):
 
     async def _fetch(self, url: str, referrer: Referrer) -> FetchedSheet | None:
         try:
-            return await self._read(await self._download(url, referrer))
+            return await self._known_or_downloaded(url, referrer)
         except asyncio.CancelledError:
             self._forget(url)
             raise
@@ -264,29 +278,49 @@ class StylesheetMiddleware(Component):
             logger.info("Could not fetch style sheet (%s): %s", reason, url)
             return None
 
+    async def _known_or_downloaded(self, url: str, referrer: Referrer) -> FetchedSheet:
+        """Return a sheet of a former crawl, requested again if it is old, or a new one."""
+        known = self._history.get(url)
+        if known is None or not known.fresh:
+            response = await self._download(url, referrer, known)
+            if response.status != 304 or known is None:
+                sheet = await self._read(response)
+                known = KnownSheet(
+                    sheet.referrer.url, sheet.hash, sheet.imports, 0, *validators(response)
+                )
+            else:
+                self._count("unchanged_count")
+            known = replace(known, checked=clock.now().timestamp())
+            self._history.put(url, known)
+        else:
+            self._count("kept_count")
+        return FetchedSheet(replace(referrer, url=known.url), known.hash, known.imports)
+
     def _forget(self, url: str) -> None:
         if self._tasks.get(url) is asyncio.current_task():
             del self._tasks[url]
 
-    async def _download(self, url: str, referrer: Referrer) -> Response:
+    async def _download(self, url: str, referrer: Referrer, known: KnownSheet | None) -> Response:
         host = _host(url)
         slots = self._host_slots.setdefault(host, asyncio.Semaphore(self._host_requests))
         account = referrer.site, host
         async with slots, self._slots:
-            if 0 < self._max_host_failures <= self._failures[account]:
+            if self._failures[account] >= MAX_HOST_FAILURES:
                 raise RefusedError("host_failures")
             self._count("requested_count")
             try:
-                response = await self._crawler.engine.download_async(self._request(url, referrer))
-                _check(response)
+                request = self._request(url, referrer, known)
+                response = await self._crawler.engine.download_async(request)
+                _check(response, known)
             except Exception as error:
                 self._failures[account] += _is_host_failure(error)
                 raise
             del self._failures[account]
             return response
 
-    def _request(self, url: str, referrer: Referrer) -> Request:
+    def _request(self, url: str, referrer: Referrer, known: KnownSheet | None) -> Request:
         headers: dict[str, str | bytes] = {"Accept": "text/css,*/*;q=0.1"}
+        headers |= conditional_headers(asdict(known)) if known else {}
         policy = StrictOriginWhenCrossOriginPolicy()  # the default of browsers
         if self._referers and (referer := policy.referrer(referrer.url, url)):
             headers["Referer"] = referer
@@ -303,7 +337,7 @@ class StylesheetMiddleware(Component):
                 "autothrottle_dont_adjust_delay": True,
                 "dont_merge_cookies": True,
                 "dont_retry": True,
-                "download_maxsize": self._max_sheet_size,
+                "download_maxsize": MAX_SHEET_SIZE,
                 "download_timeout": self._timeout,
                 "download_warnsize": 0,
                 "redirect_ttl": _MAX_REDIRECTS,
@@ -354,8 +388,10 @@ def _is_host_failure(error: Exception) -> bool:
     return reason in _HOST_FAILURES or reason.startswith("http_5")
 
 
-def _check(response: Response) -> None:
+def _check(response: Response, known: KnownSheet | None) -> None:
     """Raise :class:`SheetError` for a response that browsers do not use as a style sheet."""
+    if response.status == 304 and known is not None:
+        return
     if response.status != 200:
         raise SheetError(f"http_{response.status}")
     header = (response.headers.get("Content-Type") or b"").decode("latin-1")

@@ -14,6 +14,8 @@ from scrapy.exceptions import NotConfigured
 
 from newscrawl import clock
 from newscrawl.component import Component
+from newscrawl.crawling.discovery.site_list import ListedSites
+from newscrawl.crawling.urls import site_key_or
 from newscrawl.defaults import SettingError, setting
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ logger = logging.getLogger(__name__)
 NOTED: Final = {"newscrawl_role": "role", "newscrawl_hints": "hints"}
 """Request meta keys that are archived with the response, and their names in the archive."""
 
+ARCHIVE_SIZE: Final = 2**30
+"""Compressed bytes after which a new archive is started, as in Common Crawl."""
 _SECRET_HEADERS: Final = frozenset({b"Authorization", b"Cookie", b"Proxy-Authorization"})
 _TRUNCATED: Final = {"dataloss": "disconnect", "download_stopped": "unspecified"}
 
@@ -47,6 +51,7 @@ class WarcMiddleware(Component):
         # Imported here: warcio is optional.
         from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter  # noqa: PLC0415
 
+        self._listed = ListedSites.for_crawler(crawler)
         name = crawler.spidercls.name
         about = {
             "software": settings["BOT_NAME"],
@@ -54,10 +59,9 @@ class WarcMiddleware(Component):
             "http-header-user-agent": settings["USER_AGENT"],
             "isPartOf": name,
         }
-        size = setting(settings, "NEWSCRAWL_WARC_SIZE") * 2**20
         self._folder = Path(folder)
         self._archives = ArchiveThread(
-            self._folder, ArchiveWriter(self._folder, name, size=size, about=about)
+            self._folder, ArchiveWriter(self._folder, name, size=ARCHIVE_SIZE, about=about)
         )
         self._stats = crawler.stats
         crawler.signals.connect(self._open, signals.spider_opened)
@@ -66,7 +70,12 @@ class WarcMiddleware(Component):
     async def process_response(self, request: Request, response: Response) -> Response:
         """Archive *response* and return it unchanged."""
         if response.protocol is not None and "cached" not in response.flags:
-            await self._archives.write(_exchange(request, response))
+            listed = self._listed.of(site_key_or(response.url, ""))
+            headers = response.headers
+            if listed and (listed.cookies or listed.headers):  # its session is a secret
+                headers = headers.copy()
+                headers.pop("Set-Cookie", None)
+            await self._archives.write(_exchange(request, response, headers))
         return response
 
     async def _open(self) -> None:
@@ -84,14 +93,14 @@ class WarcMiddleware(Component):
             self._stats.set_value("newscrawl/warc/failed_count", self._archives.failed)
 
 
-def _exchange(request: Request, response: Response) -> Any:
+def _exchange(request: Request, response: Response, headers: Headers) -> Any:
     from newscrawl.archives.archive_writer import Exchange  # noqa: PLC0415  # optional
 
     return Exchange(
         url=response.url,
         at=clock.now(),
         request=_request_head(request) + request.body,
-        head=_head(_status_line(response.status), response.headers),
+        head=_head(_status_line(response.status), headers),
         body=response.body,
         ip=str(response.ip_address) if response.ip_address else None,
         truncated=next((_TRUNCATED[flag] for flag in response.flags if flag in _TRUNCATED), None),

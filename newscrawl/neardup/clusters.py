@@ -71,7 +71,7 @@ class NewStory:
         return self._is_contained([cluster]) or any(self.is_related(self.story, m) for m in others)
 
     def _merges(self, clusters: list[int], merged: list[int], others: list[int]) -> bool:
-        """Return whether the last of *clusters*, with members *others*, matches most of the rest."""
+        """Return whether the last of *clusters*, with *others*, matches most of the rest."""
         near, members = self.near[clusters[-1]], self.members(clusters[-1])
         unlinked = [(a, b) for a in merged for b in others if not self.is_linked(a, b)]
         # The new story is one of the stories that the others are compared with.

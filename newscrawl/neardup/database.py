@@ -164,7 +164,8 @@ class StoryTable:
         return int(self._execute("SELECT coalesce(max(id), 0) FROM story").fetchone()[0])
 
     def _select(self, condition: str, *values: Any) -> list[StoryRecord]:
-        rows = self._execute(f"SELECT {_COLUMNS} FROM story WHERE {condition}", values)  # noqa: S608
+        sql = f"SELECT {_COLUMNS} FROM story WHERE {condition}"  # noqa: S608
+        rows = self._execute(sql, values)
         return [_record(row) for row in rows]
 
     def record(self, story: int) -> StoryRecord:

@@ -344,7 +344,7 @@ class Index:
         if window is None:
             return
         # Two windows: one for stories that arrive late, one for the stories these are compared
-        # with. The newest dates may be wrong, so that the time of a hundredth of the stories counts.
+        # with. The newest dates may be wrong, so the time of a hundredth of the stories counts.
         newest_time = self._stories.newest_time(self.options.retain // 100)
         horizon = newest_time - 2 * int(window.total_seconds())
         for record in self._stories.before(newest - self.options.retain, horizon):

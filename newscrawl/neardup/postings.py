@@ -233,7 +233,7 @@ class RecentPostings:
         self._latest = merged(self._latest, np.sort(_entries(stories, keys)))
 
     def find(self, keys: NDArray[np.uint32], limit: int) -> tuple[list[int], NDArray[np.uint32]]:
-        """Return the postings of *keys*, at most *limit* per key: positions in *keys*, and stories."""
+        """Return at most *limit* postings of each of *keys*: positions in *keys*, and stories."""
         first = _entries(np.uint32(0), keys)
         edges = (first, first | _STORY_MASK)
         positions: list[int] = []

@@ -46,7 +46,7 @@ _NUMBER_SEPARATORS: Final = str.maketrans("", "", ".,:'’/-")
 
 
 def story_words(text: str) -> list[str]:
-    """Return the words of *text*, with compatibility characters (ligatures, full width) replaced."""
+    """Return the words of *text*, without compatibility characters (ligatures, full width)."""
     return words(text) if text.isascii() else folded_words(folded_text(text))
 
 

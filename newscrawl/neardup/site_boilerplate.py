@@ -50,7 +50,8 @@ class RecentPages(dict[int, RecentPage]):
     ) -> tuple[NDArray[np.uint32], list[int]]:
         """Return those of *hashes* that are boilerplate, and the stories that share enough of them.
 
-        *hashes* are those of a new page. Pages of its *lineage* do not count, those of another once.
+        *hashes* are those of a new page. Pages of its *lineage* do not count, those of another
+        once.
         """
         holders = [
             (position, story, page.lineage)

@@ -36,7 +36,7 @@ _MIN_SHARED_OPENING: Final = 0.5
 _MIN_PREPENDED_OPENING: Final = 0.8
 
 MAX_PART_JACCARD: Final = 0.7
-"""Jaccard of a digest and one of its stories up to which, exclusive, it is not a copy of the digest."""
+"""Jaccard of a digest and one of its stories from which it is a copy of the digest."""
 
 _MAX_COMMON_PART: Final = 0.1  # of the smaller of two parts
 _MIN_WHOLE_PART: Final = 0.8  # of the hashes of a text
@@ -111,7 +111,7 @@ class Sketch:
 
 
 def sketch(text: str, options: Options) -> Sketch:
-    """Return the sketch of *text*: all hashes of a short text, a fraction of those of a long one."""
+    """Return the sketch of *text*: all hashes if it is short, else a fraction of them."""
     text = text[:MAX_TEXT_LENGTH]
     words = story_words(text)
     hashes = shingle_hashes(words, options.shingle, options.seed)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter
 from itemadapter.adapter import DataclassAdapter
 
-from newscrawl.items import BODY_FORMAT_FIELDS, Article
+from newscrawl.items import EXTRA_FIELDS, Article
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, KeysView, Mapping
@@ -33,20 +33,19 @@ class ItemFiller:
 
     *converters* maps article fields to functions of their values. Other values are JSON values,
     except dates in fields that are annotated as date or datetime. Only fields that the item
-    declares and that have no value are written; a dict also gets the fields without a value, with
-    the body in *formats*.
+    declares and that have no value are written; a dict also gets the fields without a value, of
+    :data:`~newscrawl.items.EXTRA_FIELDS` those in *extra_fields*.
     """
 
     def __init__(
         self,
         names: Mapping[str, str | None],
         converters: Mapping[str, Callable[[Any], Any]] | None = None,
-        formats: Collection[str] = (),
+        extra_fields: Collection[str] = (),
     ) -> None:
         self._names = names
         self._converters = converters or {}
-        requested = {*formats, *(f"body_{name}" for name in formats)}
-        unused = set(BODY_FORMAT_FIELDS) - requested
+        unused = set(EXTRA_FIELDS).difference(extra_fields)
         self._fields = {field.name: None for field in fields(Article) if field.name not in unused}
         self._rejected: set[tuple[type, str]] = set()
 
@@ -132,7 +131,7 @@ def _as_annotated(moment: date, annotation: str) -> date:
 
 
 class ArticleAdapter(DataclassAdapter):
-    """Adapter of articles, as in :meth:`Article.to_dict`: without the formats of the body that are None."""
+    """Adapter of articles with the fields of :meth:`Article.to_dict`."""
 
     @classmethod
     def is_item(cls, item: Any) -> bool:
@@ -150,7 +149,7 @@ class ArticleAdapter(DataclassAdapter):
 
     def __iter__(self) -> Iterator[str]:
         for name in super().__iter__():
-            if name not in BODY_FORMAT_FIELDS or getattr(self.item, name) is not None:
+            if name not in EXTRA_FIELDS or getattr(self.item, name) is not None:
                 yield name
 
 
@@ -182,6 +181,9 @@ def to_zyte(article: Article) -> Any:
         breadcrumbs=breadcrumbs or None,
         inLanguage=article.language,
         mainImage=zyte.Image(url=image.url) if image else None,
+        images=[zyte.Image(url=it.url) for it in article.images or ()] or None,
+        videos=[zyte.Video(url=it.url) for it in article.videos or ()] or None,
+        audios=[zyte.Audio(url=it.url) for it in article.audio or ()] or None,
         description=article.description,
         articleBody=article.body or None,
         articleBodyHtml=article.to_html() if article.body_html else None,

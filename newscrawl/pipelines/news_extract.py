@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from itemadapter import ItemAdapter
@@ -13,15 +13,17 @@ from scrapy.exceptions import DropItem
 
 from newscrawl import clock
 from newscrawl.component import Component
+from newscrawl.crawling.discovery.site_list import ListedSites
 from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.page_download import download_page
 from newscrawl.crawling.network.page_rendering import PageRenderer
-from newscrawl.crawling.site_stats import DroppedPage, SiteStats
+from newscrawl.crawling.site_stats import DroppedPage, SiteStats, site_counts
 from newscrawl.crawling.urls import site_key_or
 from newscrawl.defaults import setting
 from newscrawl.document.document import COMPILED
 from newscrawl.document.encoding import header_charset, is_binary
+from newscrawl.extraction.rule_fields import BY_RULE, stale_fields
 from newscrawl.extraction.story_pages import join_pages
 from newscrawl.fields.kind.barriers import BARRIERS, NEEDS_JS
 from newscrawl.items import Article, PageItem, instant
@@ -35,6 +37,7 @@ from newscrawl.pipeline_options import (
     page_arguments,
 )
 from newscrawl.pipelines.item_filler import ItemFiller, to_zyte, use_article_adapter
+from newscrawl.site_rules import SiteRules
 from newscrawl.text import weighted_length
 from newscrawl.workers.child import STOPPED, WorkerError, is_stopped
 from newscrawl.workers.pool import WorkerPool
@@ -42,6 +45,7 @@ from newscrawl.workers.pool import WorkerPool
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from newscrawl.crawling.discovery.site_list import Site
 
 logger = logging.getLogger(__name__)
 
@@ -101,14 +105,16 @@ class NewsExtractPipeline(Component):
         self._workers = WorkerPool.for_crawler(crawler)
         self._joins_pages = setting(crawler.settings, "NEWSCRAWL_JOIN_PAGES")
         self._renderer = PageRenderer.for_crawler(crawler)
+        self._listed = ListedSites.for_crawler(crawler)
+        self._rules = cache(SiteRules)
         self._sheets: StylesheetMiddleware | None = None
         options = self._options
-        self._filler = ItemFiller(options.fields, options.field_converters, options.body_formats)
+        self._filler = ItemFiller(options.fields, options.field_converters, options.extra_fields)
         self._stats = crawler.stats
         self._site_stats = SiteStats(crawler.stats)
 
     def open_spider(self) -> None:
-        """Prepare the feeds, and find the middleware of style sheets; without it, pages have no styles."""
+        """Prepare the feeds, and find the middleware of style sheets, if it is enabled."""
         self._stats.set_value("newscrawl/extract/compiled", COMPILED)
         self._sheets = self._crawler.get_downloader_middleware(StylesheetMiddleware)
         use_article_adapter()
@@ -129,17 +135,17 @@ class NewsExtractPipeline(Component):
         return item
 
     def _read(self, item: Any) -> PageItem | None:
-        """Return the page in *item*, from the fields that the settings name; None without a page."""
+        """Return the page in the fields of *item* that the settings name, None without a page."""
         if isinstance(item, PageItem):
             return item
         adapter, options = ItemAdapter(item), self._options
-        html, url = adapter.get(options.html_field), adapter.get(options.url_field)
+        html, url = adapter.get(options.field("html")), adapter.get(options.field("url"))
         if not (isinstance(html, bytes | str) and isinstance(url, str) and url):
             return None
-        encoding = adapter.get(options.encoding_field)
+        encoding = adapter.get(options.field("encoding"))
         if isinstance(html, str):
             html, encoding = html.encode(errors="replace"), "utf-8"
-        return PageItem(url, html, encoding, instant(adapter.get(options.fetched_at_field)))
+        return PageItem(url, html, encoding, instant(adapter.get(options.field("fetched_at"))))
 
     async def extract(self, page: PageItem) -> tuple[Article | None, PageDropped | None]:
         """Return the article of *page*, None if it failed, and the reason to drop it; count it."""
@@ -147,11 +153,14 @@ class NewsExtractPipeline(Component):
         dropped: PageDropped | None
         try:
             article = await self._extract_or_render(page)
+            if self._sheets and (body := article.evidence.get("body")):
+                self._sheets.learn(page.url, shows_story=body.source != "page-data")
             joined, failed = list[str](), list[str]()
-            if article.next_pages and self._joins_pages:
+            if article.next_pages and self._joins_pages and not self._options.metadata_only:
                 joined = await join_pages(article, partial(self._read_further_page, page, failed))
             parts = None if failed and article.next_pages else joined
             dropped = await self._decide(article, page, parts)
+            self._options.trim(article)
         except WorkerError as error:
             if is_stopped(error):  # the page stays pending
                 raise PageDropped(STOPPED, f"the crawl was stopped: {page.url}") from None
@@ -163,8 +172,11 @@ class NewsExtractPipeline(Component):
     async def _extract_or_render(self, page: PageItem) -> Article:
         """Return the article of *page*, rendered if it needs scripts."""
         article = await self._call_worker(page)
-        needs_js = article.evidence["kind"].source == NEEDS_JS
-        if needs_js and (shown := await self._renderer.render(page)):
+        if article.evidence["kind"].source != NEEDS_JS:
+            return article
+        listed = self._site_of(page)
+        enabled = listed.render if listed else None
+        if shown := await self._renderer.render(page, enabled=enabled):
             article = await self._call_worker(shown)
             article.rendered = True
         return article
@@ -176,7 +188,16 @@ class NewsExtractPipeline(Component):
 
     def _plain_arguments(self, page: PageItem) -> dict[str, Any]:
         page = replace(page, fetched_at=page.fetched_at or clock.now())
-        return page_arguments(page, self._options.task_arguments)
+        arguments = page_arguments(page, self._options.task_arguments)
+        if (listed := self._site_of(page)) and listed.rules is not None:
+            arguments["site_rules"] = listed.rules
+        if folder := arguments["site_rules"]:
+            for line in self._rules(folder).problems(page.url):
+                logger.warning("%s", line)
+        return arguments
+
+    def _site_of(self, page: PageItem) -> Site | None:
+        return self._listed.of(page.site or site_key_or(page.url, ""))
 
     async def _call_worker(self, page: PageItem) -> Article:
         """Return the article of *page*; raise ``WorkerError``."""
@@ -256,11 +277,36 @@ class NewsExtractPipeline(Component):
             name = "complete" if article.style_complete else "incomplete"
             self._stats.inc_value(f"newscrawl/css/{name}_page_count")
         self._site_stats.count(site, count)
+        if article:
+            self._count_rule(site, article)
         if article and dropped and dropped.reason in (NOT_ARTICLE, *BARRIERS):
             logger.info("Dropped: %s", dropped)
             kind = article.kind if dropped.reason == NOT_ARTICLE else dropped.reason
             confidence = article.evidence["kind"].confidence
             self._site_stats.add_dropped_page(DroppedPage(site, kind, confidence, page.url))
+
+    def _count_rule(self, site: str, article: Article) -> None:
+        """Count the page if a rule was applied to it, and the fields that the rule did not find."""
+        stale = stale_fields(article)
+        if not stale and BY_RULE not in article.evidence.values():
+            return
+        self._stats.inc_value("newscrawl/extract/rule_count")
+        self._site_stats.count(site, "rule_count")
+        for field in stale:
+            self._stats.inc_value(f"newscrawl/extract/stale_rule_count/{field}")
+            self._site_stats.count(site, f"stale_rule_count/{field}")
+        if stale:
+            logger.info("Stale site rule (%s): %s", ", ".join(stale), article.url)
+
+    def close_spider(self) -> None:
+        """Log the fields that the rule of a site found on no page."""
+        for site, counts in site_counts(self._stats.get_stats()).items():
+            pages = counts["rule"]
+            for field, number in counts.reasons("stale_rule").items():
+                if number == pages:
+                    logger.warning(
+                        "The site rule of %s is stale: no %s on %d pages", site, field, pages
+                    )
 
     def _record_failure(self, page: PageItem, error: WorkerError) -> None:
         self._stats.inc_value(f"newscrawl/extract/failed_count/{error.reason}")
@@ -277,7 +323,7 @@ class NewsExtractPipeline(Component):
         if isinstance(item, PageItem):
             item.html = b""  # Scrapy logs dropped items in full
         elif self._options.remove_html:
-            self._filler.clear(item, self._options.html_field)
+            self._filler.clear(item, self._options.field("html"))
         if dropped:
             raise dropped
         return to_zyte(article) if article and self._options.output == "zyte" else article
@@ -291,13 +337,13 @@ class NewsExtractPipeline(Component):
     async def _take_page(self, item: Any) -> None:
         """Remove the page from *item*, or decode it, since JSON feeds cannot write bytes."""
         adapter, options = ItemAdapter(item), self._options
-        html = adapter.get(options.html_field)
+        html = adapter.get(options.field("html"))
         if not options.remove_html and isinstance(html, bytes):
-            charset = adapter.get(options.encoding_field)
+            charset = adapter.get(options.field("encoding"))
             with suppress(WorkerError):
-                url = adapter.get(options.url_field)
+                url = adapter.get(options.field("url"))
                 site = site_key_or(url, "invalid") if isinstance(url, str) else ""
                 decoded = await self._workers.call(DECODE_TASK, html, site=site, encoding=charset)
-                self._filler.set(item, options.html_field, decoded["text"])
-        if options.remove_html or isinstance(adapter.get(options.html_field), bytes):
-            self._filler.clear(item, options.html_field)
+                self._filler.set(item, options.field("html"), decoded["text"])
+        if options.remove_html or isinstance(adapter.get(options.field("html")), bytes):
+            self._filler.clear(item, options.field("html"))

@@ -7,12 +7,11 @@ import sqlite3
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from newscrawl.crawling.reporting.crawl_recorder import SCHEMA
-from newscrawl.reports.crawl_records import is_state
 from newscrawl.reports.drift import ALL_SITES, Alarm
 from newscrawl.sqlite import execute_all, transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 _MAX_WAIT: Final = 30.0  # seconds for a commit of a crawl that is running
 _SELECT: Final = "SELECT site, measure, message, since, closed FROM alarm WHERE query = ?"
@@ -30,15 +29,16 @@ class Changes(NamedTuple):
 
 
 class AlarmBook:
-    """The table ``alarm`` of the first state file among *paths*; in memory if none can be written.
+    """The table ``alarm`` of the state file *path*; in memory if it cannot be written.
 
-    Alarms are those of crawls for one *query*. A site has one open alarm at a time, the most certain one, beside that of its listings.
+    Alarms are those of crawls for one *query*. A site has one open alarm at a time, the most
+    certain one, next to that of its listings.
     """
 
-    def __init__(self, paths: Sequence[str], query: int = 0) -> None:
+    def __init__(self, path: str, query: int = 0) -> None:
         self._query = query
-        states = (path for path in paths if is_state(path) and os.access(path, os.W_OK))
-        path = next(states, ":memory:")
+        if not os.access(path, os.W_OK):
+            path = ":memory:"
         self._connection = sqlite3.connect(path, isolation_level=None, timeout=_MAX_WAIT)
         with transaction(self._connection):
             execute_all(self._connection, SCHEMA)
@@ -68,7 +68,7 @@ class AlarmBook:
         While no site is reached, no alarm is closed. Returns what is to be reported.
         """
         worst: dict[tuple[str, bool], Alarm] = {}
-        for alarm in sorted(found, key=lambda alarm: alarm.p_value or 0.0):
+        for alarm in sorted(found, key=lambda alarm: -alarm.score):
             worst.setdefault(alarm.key, alarm)
         opened = {alarm.key for alarm in self._select("closed IS NULL")}
         new = [

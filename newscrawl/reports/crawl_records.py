@@ -1,10 +1,9 @@
-"""Records of crawls, read from a state file or from feeds."""
+"""Records of crawls, read from a state file."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,20 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.crawling.reporting.crawl_recorder import RecordedArticle
-from newscrawl.crawling.reporting.result import failed_reason
-from newscrawl.crawling.site_stats import DroppedPage, reasons
-from newscrawl.crawling.urls import site_key_or
-from newscrawl.feeds.feed_rows import read_rows
-from newscrawl.items import instant
+from newscrawl.crawling.site_stats import DroppedPage, SiteCounts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections import Counter
+    from collections.abc import Iterable, Sequence
 
-    from newscrawl.feeds.feed_rows import Row
-
-CRAWL_GAP = 3600.0
-"""Seconds between two articles of a feed from which they belong to different crawls."""
-_COLUMNS = ("url", "title", "kind", "date", "fetched_at", "evidence", "body", "authors", "cluster")
 # Pages that former crawls make unnecessary, and those that were not asked for.
 _KNOWN = frozenset(
     {
@@ -34,10 +25,12 @@ _KNOWN = frozenset(
     }
 )  # fmt: skip
 _NO_RESULTS = frozenset(
-    {"discovered", "left_out", "not_due", "rendering", "skipped", "start_page", "undated"}
-)
+    {
+        "discovered", "left_out", "not_due", "rendering", "rule", "skipped", "stale_rule",
+        "start_page", "undated",
+    }
+)  # fmt: skip
 _SELECT_CRAWLS = "SELECT id, started, ended, reason, query, asked FROM crawl"
-_SQLITE = b"SQLite format 3\0"
 
 
 class ReportError(Exception):
@@ -50,29 +43,25 @@ class SiteRecord:
 
     articles: list[RecordedArticle] = field(default_factory=list)
     dropped: list[DroppedPage] = field(default_factory=list)
-    #: counts of the stats, empty for a feed: ``discovered``, ``fetched``, ``failed/timeout``, ...
-    counts: Counter[str] = field(default_factory=Counter)
+    #: counts of the stats: ``discovered``, ``fetched``, ``failed/timeout``, ...
+    counts: SiteCounts = field(default_factory=SiteCounts)
 
     @property
     def article_count(self) -> int:
         """Number of articles, recorded or not."""
         return self.counts["article"] or len(self.articles)
 
-    def reasons(self, outcome: str) -> Counter[str]:
-        """Return the counts by reason of an *outcome*: ``failed``, ``dropped``, ``skipped``."""
-        return reasons(self.counts, outcome)
-
     @property
     def failures(self) -> Counter[str]:
         """Failed requests by reason; of sources only if no page of the site was fetched."""
-        failed = self.reasons("failed")
-        return failed + self.reasons("discovery_failed") if failed_reason(self.counts) else failed
+        failed = self.counts.reasons("failed")
+        return failed + self.counts.reasons("discovery_failed") if self.counts.failure else failed
 
     @property
     def losses(self) -> int:
         """Number of pages that failed or had no article; articles of earlier crawls are neither."""
-        lost = self.reasons("failed").total() + self.reasons("dropped").total()
-        return lost - sum(self.counts[name] for name in _KNOWN)
+        lost = self.counts.reasons("failed") + self.counts.reasons("dropped")
+        return lost.total() - sum(self.counts[name] for name in _KNOWN)
 
     @property
     def pages(self) -> int:
@@ -92,9 +81,9 @@ class CrawlRecord:
 
     started: float
     ended: float
-    #: reason why it ended, "" for a feed
+    #: reason why it ended
     reason: str = ""
-    #: number of its query, 0 for a feed
+    #: number of its query
     query: int = 0
     #: the settings of the query that are not the defaults: ``until``, ``keywords``, ...
     asked: dict[str, Any] = field(default_factory=dict)
@@ -110,33 +99,20 @@ class CrawlRecord:
         return self.sites.setdefault(name, SiteRecord())
 
 
-def read_crawls(paths: Sequence[str]) -> list[CrawlRecord]:
-    """Return the crawls in a state file, or in feeds, in order of time.
+def read_crawls(path: str) -> list[CrawlRecord]:
+    """Return the crawls in the state file *path*, in order of time.
 
-    A crawl is a run of articles in one feed without a gap of an hour. Raises :class:`ReportError`,
-    ``OSError``, and the errors of :func:`~newscrawl.feeds.feed_rows.read_rows`.
+    Raises :class:`ReportError`.
     """
-    crawls = [
-        crawl
-        for path in paths
-        for crawl in (_read_state(path) if is_state(path) else _read_feed(path))
-    ]
+    crawls = _read_state(path)
     if not crawls:
-        raise ReportError(f"{', '.join(paths)}: no crawl is recorded")
+        raise ReportError(f"{path}: no crawl is recorded")
     return sorted(crawls, key=lambda crawl: crawl.ended)
 
 
 def last_query(crawls: Sequence[CrawlRecord]) -> list[CrawlRecord]:
     """Return the crawls for the query of the last one."""
     return [crawl for crawl in crawls if crawl.query == crawls[-1].query]
-
-
-def is_state(path: str) -> bool:
-    """Return whether *path* is a state file, or another one of SQLite."""
-    if Path(path).is_dir():
-        return False
-    with Path(path).open("rb") as file:
-        return file.read(len(_SQLITE)) == _SQLITE
 
 
 def _read_state(path: str) -> list[CrawlRecord]:
@@ -161,64 +137,16 @@ def _select(connection: sqlite3.Connection) -> list[CrawlRecord]:
         number: CrawlRecord(started, ended, reason, query, json.loads(asked))
         for number, started, ended, reason, query, asked in connection.execute(_SELECT_CRAWLS)
     }
-    for crawl, site, counts in connection.execute("SELECT * FROM crawl_site"):
-        crawls[crawl].site(site).counts = Counter(json.loads(counts))
-    for crawl, site, *values in connection.execute("SELECT * FROM crawl_article"):
-        crawls[crawl].site(site).articles.append(RecordedArticle(*values))
-    for crawl, *values in connection.execute("SELECT * FROM crawl_dropped"):
-        page = DroppedPage(*values)
-        crawls[crawl].site(page.site).dropped.append(page)
+    for crawl, site, *columns in connection.execute("SELECT * FROM crawl_site"):
+        counts, articles, dropped = map(json.loads, columns)
+        crawls[crawl].sites[site] = SiteRecord(
+            [RecordedArticle(*values) for values in articles],
+            [DroppedPage(*values) for values in dropped],
+            SiteCounts(counts),
+        )
     # Without those of a clock that was ahead of today's.
     last = crawls[max(crawls)].ended if crawls else 0.0
     return [crawl for crawl in crawls.values() if crawl.ended <= last]
-
-
-def _read_feed(path: str) -> Iterator[CrawlRecord]:
-    rows = (row for row in read_rows(path, _COLUMNS) if row is not None)
-    articles = [article for row in rows if (article := _article(row)) is not None]
-    crawl = None
-    for article in sorted(articles, key=lambda article: article.fetched_at or 0.0):
-        when = article.fetched_at or 0.0
-        if crawl is None or when - crawl.ended >= CRAWL_GAP:
-            if crawl is not None:
-                yield crawl
-            crawl = CrawlRecord(when, when)
-        crawl.ended = when
-        crawl.site(site_key_or(article.url, "invalid")).articles.append(article)
-    if crawl is not None:
-        yield crawl
-
-
-def _article(row: Row) -> RecordedArticle | None:
-    """Return the article in a row of a feed, None if it has no URL."""
-    if not isinstance(row.get("url"), str):
-        return None
-    fetched, body, authors = instant(row.get("fetched_at")), row.get("body"), row.get("authors")
-    published = row.get("date")
-    body_evidence, cluster = _part(row.get("evidence"), "body"), _part(row.get("cluster"), "id")
-    confidence = _part(body_evidence, "confidence")
-    title, kind = row.get("title"), row.get("kind")
-    return RecordedArticle(
-        row["url"],
-        title if isinstance(title, str) else None,
-        kind if isinstance(kind, str) else "article",
-        str(published) if instant(published) else None,
-        fetched.timestamp() if fetched else None,
-        float(confidence) if isinstance(confidence, int | float) else None,
-        len(body) if isinstance(body, str) else 0,
-        len(authors) if isinstance(authors, list) else int(bool(authors)),
-        cluster if isinstance(cluster, str) else None,
-    )
-
-
-def _part(value: Any, name: str) -> Any:
-    """Return the entry *name* of a dict, which may be JSON."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            return None
-    return value.get(name) if isinstance(value, dict) else None
 
 
 def as_time(seconds: float) -> datetime:

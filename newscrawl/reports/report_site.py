@@ -9,7 +9,6 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from newscrawl.reports.crawl_records import SiteRecord, as_time, mean
-from newscrawl.reports.drift import FALSE_ALARM_RATE
 from newscrawl.templates import render_page
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ MAX_CRAWLS = 100
 """Crawls that plots and tables show, the last ones."""
 _SCRIPTS = ("theme.js", "report.js")
 _COLUMNS = ("Found", "Fetched", "Articles", "Failed", "Dropped", "Confidence")
-_OUTCOMES = ("dropped", "failed", "skipped", "rendering")
+_OUTCOMES = ("dropped", "failed", "skipped", "rendering", "stale_rule")
 
 
 def write_report(crawls: Sequence[CrawlRecord], alarms: Sequence[Alarm], folder: Path) -> None:
@@ -133,21 +132,16 @@ def _note(crawls: Sequence[CrawlRecord]) -> str:
 def _calm(crawls: Sequence[CrawlRecord]) -> str:
     if len(crawls) == 1:
         return "No alarm: there is no earlier crawl to compare with."
-    return (
-        "No alarm: no site changed or went silent (a false alarm has a probability of at most "
-        f"{FALSE_ALARM_RATE:.0%} a day)."
-    )
+    return "No alarm: no site changed or went silent."
 
 
 def _totals(crawl: CrawlRecord, alarms: Sequence[Alarm]) -> Iterator[tuple[str, object]]:
     records = crawl.sites.values()
     yield "Sites", len(crawl.sites)
-    if any(record.counts for record in records):
-        yield "Found", sum(record.counts["discovered"] for record in records)
-        yield "Fetched", sum(record.counts["fetched"] for record in records)
+    yield "Found", sum(record.counts["discovered"] for record in records)
+    yield "Fetched", sum(record.counts["fetched"] for record in records)
     yield "Articles", sum(record.article_count for record in records)
-    if any(record.counts for record in records):
-        yield "Failed", sum(record.failures.total() for record in records)
+    yield "Failed", sum(record.failures.total() for record in records)
     yield "Alarms", len(alarms)
 
 
@@ -157,18 +151,17 @@ def _alarm(alarm: Alarm) -> dict[str, Any]:
         "page": _page_of(alarm.site),
         "measure": alarm.measure,
         "message": alarm.message + (f" Open since {_date(alarm.since)}." if alarm.since else ""),
-        "p_value": alarm.p_value,
     }
 
 
 def _cells(record: SiteRecord) -> list[str]:
     counts = record.counts
     return [
-        str(counts["discovered"]) if counts else "–",
-        str(counts["fetched"]) if counts else "–",
+        str(counts["discovered"]),
+        str(counts["fetched"]),
         str(record.article_count),
-        str(record.failures.total()) if counts else "–",
-        str(record.reasons("dropped").total()) if counts else "–",
+        str(record.failures.total()),
+        str(counts.reasons("dropped").total()),
         _confidence(mean(_confidences(record.articles))),
     ]
 
@@ -186,7 +179,7 @@ def _reasons(record: SiteRecord) -> str:
     parts = (
         (outcome, ", ".join(f"{number} {reason}" for reason, number in found.most_common()))
         for outcome in _OUTCOMES
-        if (found := record.failures if outcome == "failed" else record.reasons(outcome))
+        if (found := record.failures if outcome == "failed" else record.counts.reasons(outcome))
     )
     return "; ".join(f"{outcome}: {listed}" for outcome, listed in parts)
 

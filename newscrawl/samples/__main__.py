@@ -111,7 +111,7 @@ def show(outcome: CrawlComparison, feed: Path) -> None:
     for arguments, purpose in (
         ("crawl https://www.example.org/ --limit 20", "crawl a site of your choice"),
         ("extract page.html --markdown", "extract a saved page, a folder or a URL"),
-        (f"report {feed} -o report", "show the crawl in report/index.html"),
+        (f"extract {feed} -o articles/", "write a Markdown file for each article"),
     ):
         console.print(f"  newscrawl {arguments}   # {purpose}", markup=False)
 

@@ -10,7 +10,7 @@ SPIDER_MODULES = ["newscrawl.spiders"]
 NEWSPIDER_MODULE = "newscrawl.spiders"
 
 # Replace the URL by a contact address: webmasters block crawlers that they cannot identify.
-USER_AGENT = "newscrawl/0.1 (+https://pypi.org/project/newscrawl/)"
+USER_AGENT = "newscrawl/0.1 (+https://github.com/newscrawl/newscrawl)"
 # Scrapy's default is False.
 ROBOTSTXT_OBEY = True
 
@@ -61,6 +61,7 @@ FEED_EXPORTERS = {
     "csv": "newscrawl.exporters.SafeCsvItemExporter",
     "json": "newscrawl.exporters.JsonItemExporter",
     **dict.fromkeys(("jl", "jsonl", "jsonlines"), "newscrawl.exporters.JsonLinesItemExporter"),
+    "markdown": "newscrawl.exporters.MarkdownExporter",
     "parquet": "newscrawl.exporters.parquet_exporter",
     "xml": "newscrawl.exporters.CleanXmlItemExporter",
 }

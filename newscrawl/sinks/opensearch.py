@@ -68,6 +68,8 @@ _ARTICLES: Final = {
             # Objects with other fields in each article would exhaust the fields of the index.
             "evidence": _STORED,
             "cluster": _STORED,
+            "alternates": _STORED,
+            "data": _STORED,
         }
     }
 }
@@ -91,7 +93,7 @@ _BATCH: Final = 1000
 
 
 class OpenSearchSink(Sink):
-    """Index of articles at ``opensearch://user:password@host/index``; ``opensearch+http``: no TLS."""
+    """Index at ``opensearch://user:password@host/index``; ``opensearch+http``: no TLS."""
 
     def __init__(self, url: SplitResult, settings: BaseSettings) -> None:  # noqa: ARG002
         super().__init__(url)
@@ -196,7 +198,7 @@ class OpenSearchSink(Sink):
 
 @contextmanager
 def _sink_errors() -> Iterator[None]:
-    """Raise :class:`SinkError` for errors of the client, which does not check what it has received."""
+    """Raise :class:`SinkError` for errors of the client, which does not check answers."""
     try:
         yield
     except OpenSearchException as error:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from newscrawl.crawling.logs import mask_secrets
 from newscrawl.crawling.output.segments import read_segment
 from newscrawl.crawling.urls import page_key
-from newscrawl.feeds.story_reader import identity, kept_parameters
+from newscrawl.feeds.story_reader import identity
 from newscrawl.items import instant
 from newscrawl.optional import require
 
@@ -141,16 +141,16 @@ def read_item_rows(path: Path, segment: Segment) -> tuple[list[ItemRow], int]:
         url = item.get("url")
         is_deleted = "deleted" in (item.get("flags") or ())  # the text of the article stays
         if isinstance(url, str) and url and not is_deleted:
-            key = article_key(url, item.get("canonical_url"), kept_parameters(item.get("evidence")))
+            key = article_key(url, item.get("canonical_url"))
             version = utc_instant(item.get("fetched_at")) or default
             rows.append(ItemRow(key, version, number, url, item))
     rows.sort(key=lambda row: (row.key, row.version, row.number))
     return rows, segment.items - len(rows)
 
 
-def article_key(url: str, canonical_url: Any, kept: frozenset[str] = frozenset()) -> str:
-    """Return the key of an article: its :func:`~newscrawl.feeds.story_reader.identity`, normalised."""
-    key = page_key(identity(url, canonical_url, kept), kept)
+def article_key(url: str, canonical_url: Any) -> str:
+    """Return the key of an article: its normalised identity."""
+    key = page_key(identity(url, canonical_url))
     if len(key.encode()) <= MAX_KEY_BYTES:
         return key
     digest = hashlib.sha256(key.encode()).hexdigest()

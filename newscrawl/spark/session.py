@@ -103,4 +103,5 @@ def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Return the Hadoop file system of *path*, and the path as a Hadoop object."""
     context: Any = spark.sparkContext
     hadoop_path = context._jvm.org.apache.hadoop.fs.Path(path)  # noqa: SLF001  # no public API
-    return hadoop_path.getFileSystem(context._jsc.hadoopConfiguration()), hadoop_path  # noqa: SLF001
+    configuration = context._jsc.hadoopConfiguration()  # noqa: SLF001
+    return hadoop_path.getFileSystem(configuration), hadoop_path

@@ -131,9 +131,6 @@ def _add_sources(step: argparse.ArgumentParser) -> None:
         help="size of the parts in which files are read (default: %(default)s)",
     )
     step.add_argument(
-        "--url-gate", action="store_true", help="skip pages whose URLs are unlike those of articles"
-    )
-    step.add_argument(
         "--site",
         metavar="HOST",
         action="append",
@@ -191,7 +188,6 @@ def _job(args: argparse.Namespace, settings: Settings) -> Job:
         absolute_path(args.output),
         {name: settings[name] for name in DEFAULTS if name in settings},
         split=args.split,
-        url_gate=args.url_gate,
         domains=frozenset(registered_domain(host.lower()) for host in args.site),
     )
 

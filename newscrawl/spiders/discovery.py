@@ -35,8 +35,8 @@ class DiscoverySpider(SitelistSpider):
         super()._spider_opened()
         #: the first entry of each page, with the URL that lists it
         self._listed: dict[str, tuple[Entry, str]] = {}
-        self.reader.fetches_stories = False
-        self.listings.observer = self._listed_by
+        self.tools.reader.fetches_stories = False
+        self.tools.observer = self._listed_by
 
     def _listed_by(self, entries: list[Entry], url: str) -> None:
         for entry in entries:

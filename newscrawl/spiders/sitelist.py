@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poet reads them
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http import Response  # noqa: TC002  # scrapy-poet reads it
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
@@ -24,15 +23,13 @@ from newscrawl.crawling.history.queries import Queries, Query
 from newscrawl.crawling.logs import shorten_start_errors
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.page_download import SHEETS
+from newscrawl.crawling.network.rules_cache import SITEMAPS
 from newscrawl.crawling.reporting.result import QUERY_STAT
 from newscrawl.crawling.site_stats import SiteStats
 from newscrawl.defaults import setting
-from newscrawl.items import Article, PageItem
+from newscrawl.items import Article
 from newscrawl.middlewares import PolitenessMiddleware
-from newscrawl.spiders.handlers.failed_requests import FailureHandler
-from newscrawl.spiders.handlers.listings import ListingHandler
-from newscrawl.spiders.handlers.pages import PageHandler
-from newscrawl.spiders.handlers.reader import Reader
+from newscrawl.spiders.handlers.responses import ResponseTools, SiteResponse
 from newscrawl.workers.child import WorkerError, is_stopped
 
 if TYPE_CHECKING:
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from newscrawl.crawling.discovery.site_list import Site
-    from newscrawl.crawling.discovery.target import Role, Target
+    from newscrawl.crawling.discovery.target import Role
     from newscrawl.crawling.frontier.leases import FinishedRequest
     from newscrawl.crawling.shards import Shard
 
@@ -117,10 +114,7 @@ class SitelistSpider(Spider):
         self.queries = Queries.for_crawler(self.crawler)
         if self.query and (asked := str(self.query)):
             self.crawler.stats.set_value(QUERY_STAT, asked)
-        self.reader = Reader(self.crawler)
-        self.failures = FailureHandler(self.crawler)
-        self.listings = ListingHandler(self.crawler, self.reader, self.failures)
-        self.pages = PageHandler(self.crawler, self.reader, self.listings, self.failures)
+        self.tools = ResponseTools(self.crawler)
         self.plans: dict[str, SitePlan] = {}
         self.remaining = RemainingArticles(setting(settings, "NEWSCRAWL_LIMIT") or float("inf"))
         #: plans that have had no request because of :attr:`remaining`
@@ -146,15 +140,14 @@ class SitelistSpider(Spider):
         self.queries.put(site, self.limit)
         budgets = Budgets.from_settings(self.crawler.settings, site.limit or self.limit)
         history = await self.crawl_state.load(site.key, limit=2 * budgets.articles)
-        period = Period.of(**self.listings.window)
-        known, learned = history.known_sources, history.parameters
-        plan = SitePlan(site, budgets, known, period, self.remaining, parameters=learned)
+        period = Period.of(**self.tools.window)
+        plan = SitePlan(site, budgets, history.known_sources, period, self.remaining)
         plan.resume(finished)
         for row in history.sources:
             plan.add_source(
                 row.role, row.url, depth=row.depth, timestamp=row.published, key=row.key
             )
-        patterns = self.reader.patterns_of(plan)
+        patterns = self.tools.reader.patterns_of(plan)
         for page in history.pages:
             if patterns.accept(page.url):
                 plan.add_article(page, depth=page.depth, certain=page.certain)
@@ -173,10 +166,11 @@ class SitelistSpider(Spider):
                 "newscrawl_ticket": ticket,
                 "newscrawl_role": target.role,
                 "newscrawl_hints": target.hints,  # for WARC archives
-                "dont_obey_robotstxt": target.role == "robots",
                 "depth_reset": True,  # the depth is that of the target
                 "verbatim_url": url.isascii(),
             }
+            if target.role == "robots":
+                meta |= {"dont_obey_robotstxt": True, SITEMAPS: None}
             if headers:
                 meta["handle_httpstatus_list"] = [304]
             if target.role != "article" and target.history.get("failures"):
@@ -202,15 +196,16 @@ class SitelistSpider(Spider):
         item = None
         if target is not None:
             plan.address.record_origin(target, response.url)
+            received = SiteResponse(self.tools, plan, target, response.request, response)
             try:
-                item = await self._handle(plan, target, response)
+                item = await received.handle()
             except WorkerError as error:
                 if is_stopped(error):
                     raise
-                self.failures.record(plan, target, failure_reason(error), response.request)
+                received.fail(failure_reason(error))
             except Exception:
                 self.logger.exception("Could not process %s", response.url)
-                self.failures.record(plan, target, "error", response.request)
+                received.fail("error")
             plan.requests.close(ticket, accepted=item is not None)
         if item is not None:
             plan.requests.in_pipelines.add(ticket)
@@ -226,13 +221,12 @@ class SitelistSpider(Spider):
             if is_stopped(failure.value):
                 return
             reason = failure_reason(failure.value)
-            await self.pages.handle_error(plan, target, getattr(failure.value, "response", None))
-            copy = await self.failures.replace(plan, target, reason, request)
-            plan.requests.close(ticket, accepted=copy is not None)
-            if copy is not None:
-                plan.requests.in_pipelines.add(ticket)
-                yield copy
-            elif self.emits_deleted and target.is_revisit and reason in DELETED:
+            response = getattr(failure.value, "response", None) or Response(request.url)
+            failed = SiteResponse(self.tools, plan, target, request, response)
+            await failed.follow_error()
+            failed.fail(reason)
+            plan.requests.close(ticket)
+            if self.emits_deleted and target.is_revisit and reason in DELETED:
                 self.site_stats.count(plan.site.key, "deleted_count")
                 yield Article(url=target.url, fetched_at=clock.now(), flags=["deleted"])
         for next_request in self._more_requests(plan):
@@ -240,23 +234,6 @@ class SitelistSpider(Spider):
 
     def _request_of(self, meta: dict[str, Any]) -> tuple[int, SitePlan]:
         return meta["newscrawl_ticket"], self.plans[meta["newscrawl_site"]]
-
-    async def _handle(self, plan: SitePlan, target: Target, response: Response) -> PageItem | None:
-        if response.status == HTTPStatus.NOT_MODIFIED:
-            self._on_unchanged(plan, target, response)
-        elif target.role in ("section", "article"):
-            return await self.pages.handle(plan, target, response)
-        else:
-            await self.listings.handle(plan, target, response)
-        return None
-
-    def _on_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
-        if target.from_site_list and target.role == "section":
-            plan.add_domain(response.url)
-        self.crawl_state.record_unchanged(plan, target, response)
-        plan.count_known(target.history)
-        stat = "unchanged_count" if target.role == "article" else "not_modified_count"
-        self.site_stats.count(plan.site.key, f"{stat}/{target.role}")
 
     def _item_left(self, response: Response | Failure | None) -> None:
         """Continue with the site of an item that has left the pipelines."""
@@ -278,7 +255,8 @@ class SitelistSpider(Spider):
         for plan in self.plans.values():
             for ticket in list(plan.requests.in_flight):
                 if target := plan.requests.close(ticket):
-                    self.failures.record(plan, target, "lost")
+                    no_response = Response(target.url)
+                    SiteResponse(self.tools, plan, target, None, no_response).fail("lost")
             plan.requests.in_pipelines.clear()
         if self._send(result for plan in self.plans.values() for result in self._requests_of(plan)):
             raise DontCloseSpider
@@ -301,19 +279,15 @@ class SitelistSpider(Spider):
 
     def _requests_of(self, plan: SitePlan) -> list[Any]:
         found = list(self._next_requests(plan))
-        if not found and plan.requests.is_idle:
-            found = self._part_requests(plan)
+        if not found and plan.requests.is_idle:  # possible further pages that are in no story
+            number, joined = plan.release_parts(self.crawl_state.pages.joined)
+            self.site_stats.count(plan.site.key, "discovered_count", number)
+            for story, key in joined:
+                self.crawl_state.pages.record_parts(plan.site.key, story, [key])
+            found = list(self._next_requests(plan))
         if not found and self.remaining.number <= 0:
             self._short[plan.site.key] = plan
         return found
-
-    def _part_requests(self, plan: SitePlan) -> list[Any]:
-        """Return the requests of possible further pages that are in no story."""
-        number, joined = plan.release_parts(self.crawl_state.pages.joined)
-        self.site_stats.count(plan.site.key, "discovered_count", number)
-        for story, key in joined:
-            self.crawl_state.pages.record_parts(plan.site.key, story, [key])
-        return list(self._next_requests(plan))
 
     def _spider_closed(self, reason: str) -> None:
         for plan in self.plans.values():
@@ -322,7 +296,8 @@ class SitelistSpider(Spider):
             skip_reason = plan.skip_reason if reason == "finished" else "stopped"
             skipped = plan.candidate_count + in_flight
             self.site_stats.count(site, f"skipped_count/{skip_reason}", skipped)
-            self.listings.count_left_out(plan, plan.seen.left_out)
+            for left_out, number in plan.seen.left_out.items():
+                self.site_stats.count(site, f"left_out_count/{left_out}", number)
             self.site_stats.count(site, "undated_count", plan.undated)
             if plan.undated:
                 message = "Candidates of %s without a date: %d, requested last; %d were not (%s)"
@@ -330,5 +305,5 @@ class SitelistSpider(Spider):
                 self.logger.info(message, site, plan.undated, left, skip_reason)
             if plan.failure and not plan.is_read:
                 self.site_stats.count(site, f"unreachable_count/{plan.failure}")
-            for role, number in plan.sources.not_due.items():
+            for role, number in plan.not_due.items():
                 self.site_stats.count(site, f"not_due_count/{role}", number)

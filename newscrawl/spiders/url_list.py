@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
-import io
 import select
 from collections.abc import AsyncIterator, Iterator  # noqa: TC003  # scrapy-poet reads them
 from dataclasses import replace
@@ -15,16 +13,16 @@ from scrapy.http import HtmlResponse, Response
 
 from newscrawl.crawling.discovery.site_list import SitesError, http_url
 from newscrawl.crawling.frontier.scheduler import RESUMED_COUNT
-from newscrawl.crawling.history.page_history import GONE
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.page_download import header_hints, page_of
-from newscrawl.crawling.network.web_archive import WebArchive
 from newscrawl.crawling.site_stats import SiteStats
 from newscrawl.crawling.urls import site_key
 from newscrawl.document.encoding import is_binary
 from newscrawl.items import PageItem  # noqa: TC001  # scrapy-poet reads it
 
 if TYPE_CHECKING:
+    import io
+
     from twisted.python.failure import Failure
 
 MAX_LINE: Final = 16_384
@@ -60,7 +58,6 @@ class UrlListSpider(Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Yield a request for each URL."""
-        self.archive = WebArchive.from_crawler(self.crawler)
         self.site_stats = SiteStats(self.crawler.stats)
         self.crawler.signals.connect(self._request_dropped, signals.request_dropped)
         number = invalid = 0
@@ -105,15 +102,10 @@ class UrlListSpider(Spider):
         self.site_stats.count(site, "fetched_count")
         yield replace(page_of(response), site=site, hints=header_hints(response))
 
-    async def errback(self, failure: Failure) -> AsyncIterator[PageItem]:
-        """Yield the copy of a page that is gone in a web archive, or record the failure."""
+    def errback(self, failure: Failure) -> None:
+        """Record the failure."""
         url = failure.request.url  # type: ignore[attr-defined]
-        site, reason = site_key(url), failure_reason(failure.value)
-        if self.archive and reason in GONE and (copy := await self.archive.newest_copy(url)):
-            self.site_stats.count(site, "fetched_count")
-            yield replace(copy, site=site)
-        else:
-            self._record_failure(site, reason, url)
+        self._record_failure(site_key(url), failure_reason(failure.value), url)
 
     def _record_failure(self, site: str, reason: str, url: str) -> None:
         self.site_stats.count(site, f"failed_count/{reason}")
@@ -122,19 +114,16 @@ class UrlListSpider(Spider):
 
 async def _read_lines(stream: io.FileIO) -> AsyncIterator[str]:
     """Yield the lines of *stream*, and close it; a line above :data:`MAX_LINE` is truncated."""
-    utf8 = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-    decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
-    last = ""
+    last = b""
     with stream:
         while True:
             while not _is_readable(stream):  # noqa: ASYNC110  # files have no events
                 await asyncio.sleep(_PIPE_INTERVAL)
             block = stream.read(_BLOCK)
-            *lines, last = (last + decoder.decode(block, final=not block)).split("\n")
-            for line in lines:
-                yield line
+            *lines, last = (last + block).split(b"\n")
+            for line in lines if block else [last]:
+                yield line.decode("utf-8-sig", "surrogateescape")
             if not block:
-                yield last
                 return
             last = last[: MAX_LINE + 1]
 

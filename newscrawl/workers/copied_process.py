@@ -72,7 +72,7 @@ def call_in_copy(
 
 
 def _answer(writer: int, work: Callable[[], dict[str, Any]]) -> NoReturn:
-    """Write the answer of *work* and end this process, without what its original does at its end."""
+    """Write the answer of *work* and end this process at once."""
     code = 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):

@@ -41,7 +41,8 @@ class WorkerPool(Component):
 
     Each process has its next task at hand (:data:`~newscrawl.workers.process.TASKS_AT_ONCE`).
 
-    *stats* receives the counts of the pool.
+    *stats* receives the counts of the pool, *preload* are what a process loads before its first
+    task, ``module`` or ``module:function``, by default the package's models.
 
     With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
     memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
@@ -53,8 +54,9 @@ class WorkerPool(Component):
         workers: int,
         limits: Limits = Limits(),  # noqa: B008  # frozen
         stats: StatsCollector | None = None,
+        preload: tuple[str, ...] = (),
     ) -> None:
-        self._workers = [WorkerProcess(limits) for _ in range(workers)]
+        self._workers = [WorkerProcess(limits, *preload) for _ in range(workers)]
         # Without processes, one task at a time runs in a thread.
         self._places: list[WorkerProcess | None] = [*self._workers] or [None]
         self._loads: Counter[WorkerProcess | None] = Counter()
@@ -160,7 +162,7 @@ class WorkerPool(Component):
             raise
 
     async def _worker_for(self, site: str) -> Place:
-        """Wait until it is the turn of *site*; return its worker (None: the thread) and its load."""
+        """Wait for the turn of *site*; return its worker (None: the thread) and its load."""
         turn: asyncio.Future[Place] = asyncio.get_running_loop().create_future()
         if site not in self._waiting and not self._running[site]:  # an idle site saves no time
             self._times[site] = max(self._times[site], self._now)
@@ -174,7 +176,7 @@ class WorkerPool(Component):
             raise
 
     def _assign(self) -> None:
-        """Give the least busy workers to the sites with the fewest tasks and the least time used."""
+        """Give the least busy workers to the sites with the fewest tasks and the least time."""
         while self._waiting:
             worker = min(self._places, key=self._loads.__getitem__)
             room = self._capacity - self._loads[worker]

@@ -1,4 +1,4 @@
-"""One worker process, seen from the pool: starts it, sends tasks, reads answers; budgets of sites."""
+"""One worker process, seen from the pool, and the budgets of sites."""
 
 from __future__ import annotations
 
@@ -39,16 +39,19 @@ class Limits:
     deadline: float = DEFAULTS["NEWSCRAWL_DEADLINE"]
     #: MB that tasks may add to the address space of a process (POSIX)
     memory: int = DEFAULTS["NEWSCRAWL_MEMORY_LIMIT"]
-    #: tasks after which a process is replaced
-    tasks: int = DEFAULTS["NEWSCRAWL_WORKER_TASKS"]
+    #: tasks after which a process is replaced, to bound memory leaks of C libraries
+    tasks: int = 10_000
     #: seconds of :class:`~newscrawl.workers.process.SiteBudget`
     site_seconds: float = DEFAULTS["NEWSCRAWL_SITE_SECONDS"]
 
     @classmethod
     def read(cls, settings: BaseSettings) -> Self:
         """Return the limits in *settings*; raise ``ValueError`` naming an invalid setting."""
-        names = ("DEADLINE", "MEMORY_LIMIT", "WORKER_TASKS", "SITE_SECONDS")
-        return cls(*(setting(settings, f"NEWSCRAWL_{name}") for name in names))
+        return cls(
+            deadline=setting(settings, "NEWSCRAWL_DEADLINE"),
+            memory=setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),
+            site_seconds=setting(settings, "NEWSCRAWL_SITE_SECONDS"),
+        )
 
 
 TASKS_AT_ONCE: Final = 2
@@ -161,7 +164,7 @@ class WorkerProcess:
         return job.future
 
     def kill(self, future: Future[Answer] | None = None) -> None:
-        """Kill the process, with *future* only if it works on its task; the next one starts another."""
+        """Kill the process, with *future* only if it works on its task."""
         with self._kill_lock:
             process = self._process
             is_other = future is not None and (

@@ -10,11 +10,11 @@ from newscrawl.body.parts import DEFAULT_PARTS, PARTS, parse_names
 from newscrawl.css import SheetStore, decode_sheet, parse_sheet, sheet_hash
 from newscrawl.document.document import parse_document
 from newscrawl.document.encoding import to_utf8
-from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract_parsed
 from newscrawl.extraction.methods import get_method
 from newscrawl.fields import BARRIERS, DETECTED, language_tag, parse_date, plain_text
-from newscrawl.items import ARCHIVED, KEPT, LISTED, MAX_BODY, NON_ARTICLE_KINDS, Evidence
+from newscrawl.items import EXTRA_FIELDS, LISTED, MAX_BODY, NON_ARTICLE_KINDS, Evidence
+from newscrawl.site_rules import SiteRules
 from newscrawl.text import weighted_length, without_controls
 
 if TYPE_CHECKING:
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 HINT_CONFIDENCE = 0.6
 """Confidence of values from a feed or sitemap entry, which may describe another version."""
+
+# Source and confidence of a date by the name of its hint, the most trusted first.
+_DATE_HINTS = {
+    "date": ("hint", HINT_CONFIDENCE),
+    "updated": ("hint:updated", HINT_CONFIDENCE),
+    "shown_day": ("hint:listing", 0.5),
+}
 
 MIN_LISTED_BODY = 140
 """Minimum body length, in weighted characters, at which a page from a feed is an article."""
@@ -55,33 +62,37 @@ def extract_page(
     fetched_at: str | None = None,
     method: str = DEFAULT_METHOD,
     parts: Iterable[str] = DEFAULT_PARTS,
-    formats: Iterable[str] = (),
+    extra_fields: Iterable[str] = (),
     hints: Mapping[str, str] | None = None,
     article_threshold: float | None = None,
     stylesheets: Mapping[str, str] | None = None,
     store: str | None = None,
     truncated: bool = False,
+    site_rules: str = "",
 ) -> dict[str, Any]:
     """Return the article of a page as a dict (:meth:`newscrawl.items.Article.to_dict`).
 
     - *document* is the parsed page, if a caller has read it before.
-    - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`, *formats* of
-      :mod:`newscrawl.extraction.body_formats`.
-    - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry, and
-      ``canonical`` of the HTTP header, used if the page has none. A page with the hint
+    - *fetched_at* is ISO 8601; *parts* are names of :mod:`newscrawl.body.parts`, *extra_fields*
+      of :data:`newscrawl.items.EXTRA_FIELDS`.
+    - *hints* (``title``, ``date``, ``language``) are values of the feed or sitemap entry,
+      ``shown_day`` of a listing on an HTML page, and ``canonical`` of the HTTP header, used if the
+      page has none. A page with the hint
       :data:`~newscrawl.items.LISTED` is an article unless its body is nearly empty; other pages
       need a probability of *article_threshold*.
     - *stylesheets* maps URLs to hashes of sheets in the folder *store*; None disables styles.
     - *truncated* adds the flag ``truncated``.
+    - *site_rules* is a folder of :mod:`newscrawl.site_rules`; "": none.
 
     Raises the exceptions of :func:`newscrawl.extraction.extract.extract`.
     """
     sheet_store = _sheet_store(store) if store else None
     options = ExtractOptions(
         parts=parse_names(parts, PARTS, "part"),
-        formats=parse_names(formats, BODY_FORMATS, "body format"),
+        extra_fields=parse_names(extra_fields, EXTRA_FIELDS, "field on request"),
         sheet_store=sheet_store,
         article_threshold=article_threshold,
+        site_rules=_site_rules(site_rules) if site_rules else None,
     )
     chosen = get_method(method)
     if document is None or chosen.needs_scripts:
@@ -90,11 +101,6 @@ def extract_page(
     sheets = _stored_sheets(stylesheets, sheet_store)
     article = extract_parsed(document, url, chosen, options, fetched_at=moment, stylesheets=sheets)
     _fill_from_hints(article, hints or {})
-    if hints and ARCHIVED in hints:
-        article.flags.append(ARCHIVED)
-        article.evidence["url"] = Evidence(hints[ARCHIVED], 1.0)
-    if hints and KEPT in hints:
-        article.evidence["url"] = Evidence(f"{KEPT}:{hints[KEPT]}", 1.0)
     if truncated:
         article.flags.append("truncated")
     if len(article.body) > MAX_BODY:  # it will be dropped
@@ -135,6 +141,12 @@ def parse_stylesheet(data: bytes, *, encoding: str | None = None, store: str) ->
 
 
 @cache
+def _site_rules(folder: str) -> SiteRules:
+    """Return the rules in *folder*, listed once per process."""
+    return SiteRules(folder)
+
+
+@cache
 def _sheet_store(path: str) -> SheetStore:
     """Return the store of parsed style sheets at *path*, opened once per process."""
     return SheetStore(path)
@@ -155,14 +167,12 @@ def _fill_from_hints(article: Article, hints: Mapping[str, str]) -> None:
     if article.canonical_url is None and "canonical" in hints:
         article.canonical_url = hints["canonical"]
         article.evidence["canonical_url"] = Evidence("header", HINT_CONFIDENCE)
-    raw, source = hints.get("date"), "hint"
-    if not raw:
-        raw, source = hints.get("updated"), "hint:updated"
-    if raw and article.date is None and article.fetched_at is not None:
-        article.date = parse_date(raw, article.fetched_at)
-        if article.date is not None:
-            article.date_raw = raw
-            article.evidence["date"] = Evidence(source, HINT_CONFIDENCE)
+    for name, (source, confidence) in _DATE_HINTS.items():
+        if name in hints and article.date is None and article.fetched_at is not None:
+            article.date = parse_date(hints[name], article.fetched_at)
+            if article.date is not None:
+                article.date_raw = hints[name]
+                article.evidence["date"] = Evidence(source, confidence)
     # Only feeds and news sitemaps have dates.
     is_listed = LISTED in hints or "date" in hints
     is_barrier = article.evidence["kind"].source in BARRIERS

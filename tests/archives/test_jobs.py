@@ -23,11 +23,12 @@ from newscrawl.archives.remote_files import (
     remove,
     write_bytes,
 )
-from newscrawl.exporters.parquet import ARTICLE_COLUMNS, FORMAT_COLUMNS
+from newscrawl.exporters.parquet import ARTICLE_COLUMNS, EXTRA_COLUMNS
 from newscrawl.items import Article
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_tasks import HOSTILE_PAGES
 from tests.helpers.spark_cluster import write_archive
+from tests.site_rules.stubborn_sites import SITES, STORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,18 +165,34 @@ def test_rejects_output_of_another_job(tmp_path: Path):
         Job(str(tmp_path / "new"), {"NEWSCRAWL_KEEP": ["x"]})
 
 
+def test_site_rules(tmp_path: Path):
+    """Rules apply to pages of archives, too; a file in error is not used."""
+    site = SITES[1]
+    (tmp_path / "observer.example.txt").write_text(site.rule)
+    (tmp_path / "other.example.txt").write_text("body: //div[")
+    pages = tmp_path / "pages.jsonl"
+    hosts = ("www.observer.example", "other.example")
+    rows = [{"url": f"https://{host}/2025/bridge", "html": site.html} for host in hosts]
+    pages.write_text("\n".join(map(json.dumps, rows)))
+    Job(str(tmp_path / "out"), {"NEWSCRAWL_SITE_RULES": str(tmp_path)}).run([str(pages)], map)
+    found = table(tmp_path / "out", "articles.parquet")
+    assert {row["url"]: row["body"] == "\n\n".join(STORY) for row in found} == dict(
+        zip([row["url"] for row in rows], [True, False], strict=True)
+    )
+
+
 def test_tables_have_the_same_columns(tmp_path: Path):
-    """Columns of body formats are there if a setting asks for them, in the order of the feed."""
+    """Columns of fields on request are there if a setting asks for them, in the order of the feed."""
     article = Article(url="https://one.test/1", title="T", body="B")
-    for formats, extra in (([], []), (["markdown", "links"], ["body_markdown", "links"])):
-        tables = ArticleTables(formats)
+    for requested, extra in (([], []), (["data", "links"], ["links", "data"])):
+        tables = ArticleTables(requested)
         tables.add(article)
         ((day, data),) = tables.close().items()
         assert day == "__HIVE_DEFAULT_PARTITION__"
         (tmp_path / "a.parquet").write_bytes(data)
         schema = pyarrow.dataset.dataset(tmp_path / "a.parquet").schema
         assert schema.names == [*ARTICLE_COLUMNS, *extra]
-        assert [schema.field(name).type for name in extra] == list(map(FORMAT_COLUMNS.get, extra))
+        assert [schema.field(name).type for name in extra] == list(map(EXTRA_COLUMNS.get, extra))
 
 
 class Ranges(http.server.SimpleHTTPRequestHandler):

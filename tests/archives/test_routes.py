@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler
 from newscrawl.archives.archive_reader import ArchiveRecord, read_records
 from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.archives.sources import Unit
-from newscrawl.archives.unit_extraction import UnitExtraction, take_worker
+from newscrawl.archives.unit_extraction import UnitExtraction, unit_worker
 from newscrawl.cli.extract_pages import command
 from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.pipelines import NewsExtractPipeline
@@ -82,7 +82,7 @@ def of_unit(path: Path) -> Articles:
     """Return the articles of the file at *path* as ``Job``, and so Spark, extracts them."""
     articles: list[Article] = []
     options, limits = PipelineOptions.read(Settings()), Limits()
-    worker = take_worker(limits.deadline)
+    worker = unit_worker(limits.deadline)
     unit = UnitExtraction(Unit(str(path)), options, limits, add=articles.append)
     try:
         unit.run(worker)

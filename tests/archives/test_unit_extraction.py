@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,8 +15,8 @@ from newscrawl.archives.sources import Unit
 from newscrawl.archives.unit_extraction import (
     UnitExtraction,
     UnreadableError,
-    close_idle_workers,
-    take_worker,
+    close_server,
+    unit_worker,
 )
 from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.workers.process import Limits
@@ -40,7 +41,7 @@ def _hostile_task(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         "newscrawl.archives.unit_extraction.PAGE_TASK", "tests.helpers.hostile_tasks:page_task"
     )
     yield
-    close_idle_workers()
+    close_server()
 
 
 def rows() -> list[tuple[str, bytes, str]]:
@@ -78,13 +79,13 @@ def table(folder: Path) -> Path:
 
 
 def extract(
-    path: Path, end: int | None = None, **settings: Any
+    path: Path, end: int | None = None, tasks: int = 0, **settings: Any
 ) -> tuple[list[Article], UnitExtraction]:
     given = Settings(SETTINGS | settings)
-    options, limits = PipelineOptions.read(given), Limits.read(given)
+    options, limits = PipelineOptions.read(given), replace(Limits.read(given), tasks=tasks)
     articles: list[Article] = []
     extraction = UnitExtraction(Unit(str(path), 0, end), options, limits, add=articles.append)
-    worker = take_worker(limits.deadline)
+    worker = unit_worker(limits.deadline)
     try:
         extraction.run(worker)
     finally:
@@ -119,7 +120,7 @@ def test_continues_after_pages_that_end_the_worker(
 
 def test_replaces_worker_after_its_pages(tmp_path: Path):
     write_archive(tmp_path / "a.warc.gz", [row for row in rows() if b"<!--" not in row[1]])
-    articles, extraction = extract(tmp_path / "a.warc.gz", 10**6, NEWSCRAWL_WORKER_TASKS=2)
+    articles, extraction = extract(tmp_path / "a.warc.gz", 10**6, tasks=2)
     assert len(articles) == 5
     assert extraction.counts == {"record": 5, "article": 5}
 
@@ -130,8 +131,8 @@ def test_budgets_of_sites_include_earlier_workers(tmp_path: Path, monkeypatch: p
     pages = [("https://slow.test/1", b"<!-- slow -->" + PAGE.encode(), DAY)] * 3
     pages += [("https://other.test/1", PAGE.encode(), DAY)]
     write_archive(tmp_path / "a.warc.gz", pages)
-    limits = {"NEWSCRAWL_SITE_SECONDS": 0.1, "NEWSCRAWL_WORKER_TASKS": 1}
-    articles, extraction = extract(tmp_path / "a.warc.gz", 10**6, **limits)
+    limits = {"NEWSCRAWL_SITE_SECONDS": 0.1}
+    articles, extraction = extract(tmp_path / "a.warc.gz", 10**6, tasks=1, **limits)
     assert [article.url for article in articles] == ["https://slow.test/1", "https://other.test/1"]
     assert [failure.reason for failure in extraction.failures] == ["budget", "budget"]
 

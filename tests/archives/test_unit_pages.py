@@ -17,7 +17,7 @@ from newscrawl.archives import captures
 from newscrawl.archives.jobs import misread
 from newscrawl.archives.output_folder import UnitRecord
 from newscrawl.archives.sources import Unit, UnknownSourceError, cc_news, plan
-from newscrawl.archives.unit_pages import RowFields, UnitPages, left_out
+from newscrawl.archives.unit_pages import RowFields, UnitPages
 from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.items import PageItem
 from newscrawl.pipeline_options import PipelineOptions
@@ -141,7 +141,7 @@ def test_reads_rows_of_pages(tmp_path: Path):
     parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
     units = plan([str(path)], 1)
     assert [(unit.start, unit.end) for unit in units] == [(0, 1), (1, 2), (2, None)]
-    pages, counts, _ = read(*units, NEWSCRAWL_HTML_FIELD="page")
+    pages, counts, _ = read(*units, NEWSCRAWL_FIELDS={"html": "page"})
     assert pages == [PageItem(URLS[0], HTML, "cp1252", at), PageItem(URLS[5], HTML, None, None)]
     assert counts == {"record": 6, "binary": 1, "invalid_row": 2, "too_large": 1}
 
@@ -156,20 +156,6 @@ def test_counts_invalid_and_cut_lines(tmp_path: Path):
     assert [failure.reason for failure in failures] == ["cut"]
     path.write_bytes(gzip.compress("".join(lines).encode()))
     assert read(Unit(str(path)))[1] == {"record": 32, "invalid_row": 2}
-
-
-def test_filters_by_url():
-    at = datetime(2026, 1, 2, tzinfo=UTC)
-    story = "https://one.test/2026/01/02/a-story-about-the-bridge.html"
-    pages = [
-        PageItem(story, HTML, None, at),
-        PageItem("https://one.test/tag/bridge", HTML, None, at),
-        PageItem("https://one.test/2026/01/02/bridge-12345.jpg", HTML, None, at),
-        PageItem("https://[::1/", HTML, None, at),
-    ]
-    reasons = [left_out(page, domains=(), url_gate=True) for page in pages]
-    assert reasons == [None, *["other_url"] * 3]
-    assert not any(left_out(page, domains=(), url_gate=False) for page in pages)
 
 
 def test_finds_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -219,5 +205,4 @@ def test_accepts_registered_domains():
         "http://[x/d",
     )
     pages = [PageItem(url, b"<p>") for url in urls]
-    reasons = [left_out(page, domains=["one.co.uk"], url_gate=False) for page in pages]
-    assert reasons == [None, None, "other_site", "other_site"]
+    assert list(map(captures.site_of, pages)) == ["one.co.uk", "one.co.uk", "two.co.uk", ""]

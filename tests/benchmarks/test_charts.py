@@ -7,7 +7,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks.bars import bar_chart
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.svg import linear, logarithmic
 
@@ -64,15 +63,8 @@ def test_long_labels_are_shortened():
     assert len(label) < 50
 
 
-@pytest.mark.parametrize(
-    "chart",
-    [
-        dot_chart("Title", "axis", {"a": {"x": Dot(0.5)}}),
-        bar_chart("Title", "axis", {"x": {"a": 0.5}, "y": {"a": 20.0, "b": 3.0}}),
-    ],
-)
-def test_charts_have_colours_for_both_themes(chart: str):
-    root = ET.fromstring(chart)  # our own
+def test_charts_have_colours_for_both_themes():
+    root = ET.fromstring(dot_chart("Title", "axis", {"a": {"x": Dot(0.5)}}))  # our own
     style = next(root.iter(f"{NAMESPACE}style")).text or ""
     light, dark = style.split("@media (prefers-color-scheme:dark)")
     used = {element.get("class") for element in root.iter() if element.get("class")}

@@ -46,8 +46,8 @@ RIGHT = Output(
 
 
 def result(output: Output, page: LabelledPage = PAGE, *, error: str | None = None) -> Result:
-    """Return what a tool said that took five parses."""
-    return Result(page, "Harbour votes", Answer(output, None if error else 5.0, error))
+    """Return what a tool said."""
+    return Result(page, "Harbour votes", Answer(output, error))
 
 
 def test_a_right_answer_is_right_by_every_measure():
@@ -88,14 +88,12 @@ def test_doubtful_days_are_left_out():
 
 
 def test_failures_are_counted_by_kind_and_worth_nothing():
-    """and they cost no parses"""
     found = [
         result(RIGHT),
         result(Output(), error="no answer in 60 s (exit code -9)"),
         result(Output(), error="ValueError: no page"),
     ]
-    cost = score.cost(found)
-    assert (cost.median, cost.failures) == (5, {"deadline": 1, "ValueError": 1})
+    assert score.failures(found) == {"deadline": 1, "ValueError": 1}
     assert score.bodies(found).score.f1 == pytest.approx(1 / 3)
 
 
@@ -108,30 +106,26 @@ def test_tables_compare_all_tools_with_ours():
         name: [result(one, page) for page in (PAGE, suspect, other)]
         for name, one in {OURS: RIGHT, "trafilatura": worse, "justext": worse}.items()
     }
-    overview, news, daniel, whole, title, *others, cost, whole_cost = tables.tables(
-        results, CORE_FIELDS
-    )
+    overview, news, daniel, whole, title, *others, failures = tables.tables(results, CORE_FIELDS)
     assert [table.title.partition(":")[0] for table in (title, *others)] == [
         f"{field}, {corpus}"
         for field in ("Title", "Day of publication")
         for corpus in ("news212", "daniel")
     ]
     assert overview.columns == ("tool", "news", "news, without suspects", "daniel", ALL)
-    for table in (overview, news, daniel, whole, title, *others, cost, whole_cost):
+    for table in (overview, news, daniel, whole, title, *others, failures):
         assert {len(row) for row in table.rows} == {len(table.columns)}
     assert [row[0] for row in title.rows] == [OURS, "trafilatura"]
     assert title.rows[1][-1] == "+1.000 [+1.000, +1.000]"
     assert title.rows[0][-1] == ""
-    for table in (news, daniel, whole, cost):
+    for table in (news, daniel, whole, failures):
         assert [row[0] for row in table.rows] == [OURS, "trafilatura", "justext"]
     assert [table.title for table in (news, daniel)] == [
         "Body, news: 2 pages",
         "Body, daniel: 1 pages",
     ]
-    assert cost.title.endswith("news212: 2 pages")
-    page = document(results, [title], "peers.svg")
+    page = document(results, [title])
     assert f"| **{OURS}** | 1.000 |" in page
-    assert "![Quality against cost](peers.svg)" in page
 
 
 def test_tables_of_metadata():
@@ -149,7 +143,7 @@ def test_tables_of_metadata():
         }.items()
     }
     found = {table.title: table for table in tables.tables(results, METADATA_FIELDS)}
-    titles = [title for title in found if not title.startswith("CPU time")]
+    titles = [title for title in found if not title.startswith("Failures")]
     assert titles == [
         "Authors right, by corpus",
         "Authors, news212: 1 pages",
@@ -170,7 +164,7 @@ def test_tables_of_metadata():
     assert given[OURS] == ["100.0 %", "100.0 %", "0.0 %", "0.0 %", "100.0 %", "0.0 %"]
     assert given["readability-lxml"] == ["0.0 %", "", "", "", "", ""]
     assert "justext" not in given
-    head = document(results, [], "peers.svg")
+    head = document(results, [])
     assert "No corpus has labels of site name, section, tags, image." in head
 
 
@@ -229,7 +223,7 @@ def test_every_tool_answers_on_sample_pages(corpus: Path, repository: Path):
     for name in ("newspaper4k", "extruct"):
         lines = next(text for file, text in kept.items() if file.startswith(f"{name}-"))
         assert any(one.output.authors for one in _answers(lines))
-    assert "<svg" in page.with_suffix(".svg").read_text()
+    assert "## Failures, all families: 3 pages" in page.read_text()
     compare(python, corpus, "--tools", "justext", "--cache", str(cache))
     assert kept == {path.name: path.read_text() for path in cache.iterdir()}
 

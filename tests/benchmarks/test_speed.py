@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import shutil
+import pkgutil
+import re
 import socket
 import subprocess
 import sys
@@ -32,10 +33,12 @@ from benchmarks.speed.measured_process import measure
 from benchmarks.speed.page_web import served
 from benchmarks.speed.pages import MissingCorporaError, choose_pages, quality
 from benchmarks.speed.run_log import RunLog, environment, pages_key
+from benchmarks.stages import Cost, Measured
+from benchmarks.timed_tool import STAGES, Meter
 from newscrawl import extract
 from newscrawl.archives.archive_reader import ArchiveRecord, read_records
 from newscrawl.archives.captures import page_of
-from tests.conftest import REPOSITORY, skip_missing
+from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,7 +235,7 @@ def test_reports_archives(tmp_path: Path):
     text = out.read_text()
     assert "| fastwarc + resiliparse | 1 | 2.00 | 0.50 | at most 2.5 |" in text
     assert "| warcio + trafilatura | 1 | 0.25 | 4.00 | at most 0.33 |" in text
-    assert "0.900" in svg_texts(tmp_path / "archive-benchmark.svg")
+    assert "warcio + trafilatura, 1 core" in svg_texts(tmp_path / "archive-benchmark.svg")
 
 
 def test_writes_an_archive_of_the_pages(corpora: Path, tmp_path: Path):
@@ -292,19 +295,47 @@ def test_crawls_and_extracts_the_pages(corpora: Path, tmp_path: Path):
     assert archives.count("| 100.0 % |") == 2
 
 
+def test_counts_a_stage_without_those_it_calls():
+    meter = Meter(iter([0, 1, 3, 7, 15, 31]).__next__)
+    inner = meter.counted("dates", lambda: "found")
+    assert meter.counted("title", inner)() == "found"
+    assert meter.own == {"rest": 1, "title": 2 + 8, "dates": 4}
+
+
+def test_finds_the_functions_of_each_stage():
+    for places in STAGES.values():
+        names = [f"newscrawl.extraction.{place}" for place in places]
+        assert any(map(_exists, names)), names
+
+
+def _exists(name: str) -> bool:
+    try:
+        return bool(pkgutil.resolve_name(name))
+    except AttributeError:
+        return False
+
+
+def test_compares_the_costs_of_two_commits(corpora: Path):
+    pages, others = stages.choose_pages(corpora, 2)
+    assert [page.id for page in pages] == ["0", "4", "0", "2"]
+    assert not {page.path for page in pages} & {page.path for page in others}
+    ours = [Cost(0.5, {"title": 1.0}), Cost(1.0, {"title": 1.0, "dates": 3.0}), None, None]
+    other = [Cost(1.0, {"title": 2.0})] * 4
+    results = {"newscrawl": Measured(ours, ours), "0a1b2c3": Measured(other, other)}
+    by_family, _, by_stage = stages.tables(results, pages)
+    assert by_family.rows[0] == ["news212", "2", "3.00 / 3.33", "2.00 / 2.00", "2", "2"]
+    assert by_stage.title.startswith("By stage, 0a1b2c3")
+    (slowest,) = stages.slowest_pages(results["newscrawl"], pages).rows
+    assert slowest == ["news212/4", "1000.0", "4.0", "dates 3.00, title 1.00"]
+
+
 @pytest.mark.slow
-def test_counts_instructions_by_stage(tmp_path: Path):
-    """Next to those of another run."""
-    if not shutil.which("valgrind"):
-        skip_missing("valgrind is not installed")
-    page, before = tmp_path / "stages.md", tmp_path / "before.json"
-    before.write_text('{"title": 98.76}')
-    command = [sys.executable, "-m", "benchmarks.stages", "--limit", "1"]
-    options = ["--against", before, "--out", page]
-    subprocess.run([*command, *options], cwd=REPOSITORY, check=True, capture_output=True)
-    counted = json.loads(page.with_suffix(".json").read_text())
-    assert {*counted} == {"lxml.html", *stages.STAGES, "rest", "extract()"}
-    assert counted["document"] > 0.1 < counted["dates"]
-    assert f"| title | {counted['title']:.2f} |" in page.read_text()
-    assert "| 98.76 |" in page.read_text()
-    assert "title" in page.with_suffix(".svg").read_text()
+def test_writes_the_page_of_stages(corpora: Path, tmp_path: Path):
+    page = tmp_path / "stages.md"
+    command = [sys.executable, "-m", "benchmarks.stages", "--corpora", str(corpora)]
+    options = ["--tools", "newscrawl,newscrawl in Python", "--limit", "1", "--rounds", "1"]
+    subprocess.run([*command, *options, "--out", page], cwd=REPOSITORY, check=True)
+    text = page.read_text()
+    for stage in ("document", "candidates of blocks", "dates"):
+        assert re.search(rf"^\| {stage} \|.* [1-9]\d* \|$", text, re.MULTILINE), stage
+    assert "| corpus | pages | newscrawl | newscrawl in Python | calls, newscrawl |" in text

@@ -51,38 +51,11 @@ def test_keeps_code_in_figures():
     assert body_of(HEADLINE + BODY + code) == f"{TEXT}\n\nvote --none\nrest"
 
 
-def test_keeps_quotes_in_figures_but_no_pull_quotes():
-    quote = "I have never seen a council do so little, and I have seen some, said the clerk."
-    figure = (
-        "<figure><blockquote><p>“{}”</p></blockquote><figcaption>A. Clerk</figcaption></figure>"
-    )
-    assert body_of(HEADLINE + BODY + figure.format(quote)) == f"{TEXT}\n\n“{quote}”"
-    assert body_of(HEADLINE + BODY + figure.format(SENTENCE.strip())) == TEXT
-
-
 def test_keeps_lists_of_links_among_selected_blocks():
     document = parse_document(f"<div>{BODY}<ul><li><a href=/1>Chairs, half price</a></ul></div>")
     [row] = document.rows_of("ul")
     assert row in boilerplate(document, [0], None)
     assert boilerplate(document, [0], None, selected=True) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("link", "is_kept"),
-    [
-        ("https://grey-heron.example/menu", True),
-        ("#heron", True),
-        ("https://www.news.example/7/inns#heron", True),
-        ("https://www.news.example/8/beer", False),
-        ("//news.example/8", False),
-        ("/8/beer", False),
-        ("", False),
-    ],
-)
-def test_keeps_headings_that_lead_to_no_other_story(link: str, is_kept: bool):
-    document = parse_document(f"<div>{BODY}<h3><a href='{link}'>Grey Heron</a></h3>{BODY}</div>")
-    removed = boilerplate(document, [0], None, selected=True, url="https://www.news.example/7/inns")
-    assert removed == (frozenset() if is_kept else set(document.rows_of("h3")))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, blocks, coreex, econ, render
+from newscrawl.body import block_features, blocks, coreex, econ, groups, render
 from newscrawl.document.document import Document, parse_document
 from newscrawl.text import squeeze, tokens
 from tests.conftest import corpus_pages
@@ -22,7 +22,8 @@ if str(block_features.__file__).endswith(".py"):
     pytest.skip("the modules are not compiled", allow_module_level=True)
 
 PYTHON = {
-    module: python_module(module) for module in (block_features, blocks, coreex, econ, render)
+    module: python_module(module)
+    for module in (block_features, blocks, coreex, econ, groups, render)
 }
 
 
@@ -56,6 +57,8 @@ def assert_equal_features(document: Document) -> None:
     ):
         arguments = (document, found.owner, found.rows, votes, heading, texts, description)
         features = assert_equal(block_features, "feature_columns", *arguments)
+    home = assert_equal(groups, "home_of", document, found.owner, features["chars"])
+    assert_equal(groups, "group_columns", document, found.owner, found.rows, texts, home)
     rates = [(place % 7) / 8 for place in range(len(found))]
     chars = found.chars(document, range(len(found)))
     assert_equal(block_features, "context_columns", features, rates, chars, 0.75, 0.25)
@@ -108,3 +111,14 @@ def test_agree_on_any_markup(page: str) -> None:
 def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
     for page in corpus_pages(corpus_dir / corpus):
         assert_equal_features(parse_document(page))
+
+
+def test_deep_pages_have_features():
+    """Python's recursion is limited to 1,000 levels."""
+    page = f"<p>{'Nothing did. ' * 9}</p>{'<div>' * 1900}<p>{'The lorry crossed. ' * 9}</p>"
+    document = parse_document(page)
+    found = blocks.find_blocks(document)
+    home = groups.home_of(document, found.owner, [1.0, 1.0])
+    texts = [found.text(document, place) for place in range(2)]
+    columns = assert_equal(groups, "group_columns", document, found.owner, found.rows, texts, home)
+    assert len(columns["home_up"]) == 2

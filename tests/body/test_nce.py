@@ -198,6 +198,19 @@ class TestComments:
         assert text.count("Engineers warned") == document.subtree_text(0).count("Engineers warned")
         assert "wrote on Friday" in text_of(document, nce(document, comments=False).forest)
 
+    def test_published_conditions(self) -> None:
+        """Little text next to the story continues the search."""
+        aside = f"<div>{SENTENCES[2]} {SENTENCES[3]}</div>"
+        document = parse_document(
+            f"<body>{NAVIGATION}<div id=all><div id=story>{PARAGRAPHS}</div>{aside}{aside}</div></body>"
+        )
+        ids = document.attributes["id"]
+        found = find_separator_node(document, PARAMETERS)
+        published = find_separator_node(document, NceParameters.PUBLISHED)
+        assert found is not None
+        assert published is not None
+        assert (ids.get(found), ids.get(published)) == ("story", "all")
+
     def test_keeps_unrelated_paragraphs(self) -> None:
         document = article()
         paragraphs = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
@@ -226,13 +239,24 @@ class TestComments:
         first = find_first_comment(document, rows, exact)
         return None if first is None else rows.index(first)
 
-    def test_needs_a_component_of_three_blocks_with_two_texts(self) -> None:
+    def test_needs_a_component_of_three_blocks(self) -> None:
         block = "<b>anna wrote</b><p>the very same words</p>"
         other = ["<b>no word</b><p>of it</p>", "<b>one more</b><p>text here</p>"]
         assert self.find_among(*other, block, block, block) == 2
         assert self.find_among(*other, block, block) is None
-        assert self.find_among(*["<p>anna wrote the very same words</p>"] * 3) is None
+        assert self.find_among(*["<p>anna wrote the very same words</p>"] * 3) == 0
         assert self.find_among(*other, "<b>a third</b><p>other block</p>") is None
+
+    def test_the_thesis_cuts_before_the_least_common_ancestor(self) -> None:
+        block = "<p><b>anna wrote</b> the very same words</p>"
+        document = parse_document(
+            f"<main><div><p>unlike of it</p></div><ol><li>Say:<li>{block}<li>{block}<li>{block}</ol></main>"
+        )
+        rows = list(document.children(document.tag.index("main")))
+        paper = replace(PARAMETERS, alpha1=15, alpha2=60, removable=1.0)
+        thesis = replace(paper, common_ancestor=True)
+        assert document.tag[find_first_comment(document, rows, paper) or 0] == "li"
+        assert document.tag[find_first_comment(document, rows, thesis) or 0] == "ol"
 
     def test_joins_blocks_up_to_beta5_apart(self) -> None:
         block = "<b>anna wrote</b><p>the very same words</p>"
@@ -240,15 +264,11 @@ class TestComments:
         assert self.find_among(block, *gap, block, *gap, block) == 0
         assert self.find_among(block, *gap, block, *gap, block, beta5=2) is None
 
-    @pytest.mark.parametrize(("shared", "found"), [(5, 0), (4, None)])
-    def test_joins_blocks_that_share_beta6_of_the_words(
+    @pytest.mark.parametrize(("shared", "found"), [(80, 0), (79, None)])
+    def test_joins_blocks_that_share_beta6_of_the_characters(
         self, shared: int, found: int | None
     ) -> None:
-        same = ["same", "words", "in", "each", "block"][:shared]
-        blocks = [
-            f"<b>{' '.join(same)}</b><p>{' '.join(f'{name}{n}' for n in range(10 - shared))}</p>"
-            for name in ("anna", "bert", "carl")
-        ]
+        blocks = [f"<p>{'x' * shared}{own * (100 - shared)}</p>" for own in "abc"]
         assert self.find_among(*blocks) == found
 
     def test_candidates_have_alpha1_to_alpha2_of_text(self) -> None:

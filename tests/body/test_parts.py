@@ -105,22 +105,6 @@ def test_default_method_includes_or_excludes_whole_tables():
 
 
 @pytest.mark.parametrize(
-    "box",
-    [
-        "<table><tr><th>Rating<td>7<tr><th>Price<td>high</table>",
-        f"<table>{STANDINGS.replace('<td>', '<td><img src=a.png>')}</table>",
-        "<table>" + "<tr><td><a href=/1>Council sleeps</a><td>Mon" * 4 + "</table>",
-        f"<aside><table>{STANDINGS}</table></aside>",
-    ],
-)
-def test_default_method_leaves_out_boxes(box: str):
-    """Tables of two rows, of pictures or of links, and those next to the story."""
-    page = next(page for page in commented_pages() if page.page == "coral.en.html")
-    first, _, rest = page.html.decode().partition("</p>\n<p>")
-    assert extract(f"{first}</p>{box}<p>{rest}").body == page.body
-
-
-@pytest.mark.parametrize(
     ("rows", "is_data"),
     [
         (STANDINGS, True),

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from newscrawl.body.blocks import find_blocks
 from newscrawl.body.comments import comment_rows
 from newscrawl.body.excluded_regions import (
-    heading_row,
-    outside_excluded_regions,
     reveal_hidden_article,
 )
-from newscrawl.document.document import Document, parse_document
+from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
 
 HEADLINE = "Ferry crews agree to a new timetable after a long night"
@@ -172,36 +169,9 @@ def test_keeps_the_only_prose_of_a_page(page: str):
 
 
 def test_keeps_a_body_of_boilerplate_with_low_confidence():
-    article = extract(f"<body><article><a href=/s>{PARAGRAPHS}</a></article>")
+    page = f"<body><article><a href=/s>{PARAGRAPHS}</a></article>"
+    article = extract(page, method="nce")
     assert article.evidence["body"].confidence <= 0.1
-
-
-LEGAL = (
-    "The Harbour Gazette is published by the Gazette Publishing Company, whose office is open on "
-    "weekdays, and all that is printed in it may be copied by nobody without written consent."
-)
-
-
-@pytest.mark.parametrize(
-    "footer", ["div class=footer", "div id=page-footer", "footer", "table id=footer"]
-)
-def test_removes_the_page_footer_but_not_the_article_footer(footer: str):
-    teasers = "".join(f"<li><a href=/{n}>Story {n}</a> was read {n} times" for n in range(60))
-    legal = f"<p>{LEGAL}</p>"
-    head, story = f"<body>{HEAD}<ul>{teasers}</ul>", f"<p>{STORY[0]}</p><p>{STORY[1]}</p>"
-    more = f"<ul>{teasers}</ul>"
-    document = parse_document(f"{head}<div>{story}</div>{more}<{footer}>{legal}")
-    assert LEGAL not in candidate_texts(document)
-    document = parse_document(
-        f"{head}<article>{story}<{footer}>{legal}</{footer.split(maxsplit=1)[0]}></article>"
-    )
-    assert LEGAL in candidate_texts(document)
-
-
-def candidate_texts(document: Document) -> list[str]:
-    blocks = find_blocks(document)
-    places = outside_excluded_regions(document, blocks, range(len(blocks)), heading_row(document))
-    return [blocks.text(document, place) for place in places]
 
 
 def test_keeps_the_first_post_of_a_thread():

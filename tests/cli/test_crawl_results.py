@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import re
 import socket
-import threading
-from contextlib import ExitStack, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
 
 from newscrawl.samples import expected_pages
 from tests.cli.test_extract_pages import newscrawl
+from tests.servers.page_server import PageServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
@@ -30,37 +29,6 @@ HEALTHY = {"/": (200, HOME), "/2026/11/20/the-harbour-opens-its-gates": (200, AR
 EMPTY = {"/": (200, b"<title>Imprint</title><p>Nothing here")}
 FORBIDDEN = {**HEALTHY, "/robots.txt": (200, b"User-agent: *\nDisallow: /\n")}
 ROBOTS_500 = {**HEALTHY, "/robots.txt": (503, b"")}
-
-
-@contextmanager
-def serve(
-    answers: Mapping[str, tuple[int, bytes]], port: int = 0
-) -> Iterator[tuple[str, list[str]]]:
-    """Serve *answers*; yield the URL and the paths that are requested."""
-    requested: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            requested.append(self.path)
-            status, body = answers.get(self.path, (404, b""))
-            self.send_response(status)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            """Log nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/", requested
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def free_port() -> int:
@@ -140,7 +108,7 @@ TWO_DOWN = "Sites that failed: 2 of 2: HOST (connection), HOST (connection)"
 )
 def test_first_crawl(
     tmp_path: Path,
-    sites: list[Mapping[str, tuple[int, bytes]] | None],
+    sites: list[Mapping[str, bytes | tuple[int, bytes]] | None],
     code: int,
     lines: list[str],
 ):
@@ -149,7 +117,7 @@ def test_first_crawl(
         urls = [
             f"http://127.0.0.1:{free_port()}/"
             if answers is None
-            else stack.enter_context(serve(answers))[0]
+            else f"{stack.enter_context(PageServer(answers)).url}/"
             for answers in sites
         ]
         assert crawl(tmp_path, *urls, *ALLOWED) == (code, "\n".join(lines))
@@ -167,43 +135,45 @@ def test_site_that_was_down(tmp_path: Path):
     for _ in range(2):
         code, lines = crawl(tmp_path, f"http://127.0.0.1:{port}/", *ALLOWED)
         assert (code, lines) == (1, f"Nothing could be fetched. {DOWN}\n{NONE}")
-    with serve(HEALTHY, port) as (url, _):
-        assert crawl(tmp_path, url, *ALLOWED) == (0, ONE)
+    with PageServer(HEALTHY, port) as server:
+        assert crawl(tmp_path, f"{server.url}/", *ALLOWED) == (0, ONE)
 
 
 def test_forgotten_setting(tmp_path: Path):
-    with serve(HEALTHY) as (url, requested):
+    with PageServer(HEALTHY) as server:
+        url = f"{server.url}/"
         code, lines = crawl(tmp_path, url)
         assert code == 1
         assert lines == (
             "Nothing could be fetched. Sites that failed: 1 of 1: HOST "
             f"(not a public address, see NEWSCRAWL_ALLOWED_ADDRESSES)\n{NONE}"
         )
-        assert requested == []
+        assert server.log == []
         assert crawl(tmp_path, url, *ALLOWED) == (0, ONE)
 
 
 def test_second_crawl(tmp_path: Path):
     """Nothing is due; --force finds nothing new; a site that goes down is requested once."""
     port = free_port()
-    with serve(HEALTHY, port) as (url, requested):
+    url = f"http://127.0.0.1:{port}/"
+    with PageServer(HEALTHY, port) as server:
         assert crawl(tmp_path, url, *ALLOWED) == (0, ONE)
-        requested.clear()
+        server.log.clear()
         assert crawl(tmp_path, url, *ALLOWED) == (
             0,
             f"Nothing is due before TIME; newscrawl crawl --force does not wait\n{NONE}",
         )
-        assert requested == []
+        assert server.log == []
         code, lines = crawl(tmp_path, url, *ALLOWED, "--force")
         assert code == 0
         assert lines.startswith("Nothing new. From former crawls: articles known: 1")
-        assert "/" in requested
+        assert "/" in server.requests
     code, lines = crawl(tmp_path, url, *ALLOWED, "--force")
     assert (code, lines.splitlines()[0]) == (1, f"Nothing could be fetched. {DOWN}")
-    with serve({**HEALTHY, "/": (503, b"")}, port) as (url, requested):
+    with PageServer({**HEALTHY, "/": (503, b"")}, port) as server:
         assert crawl(tmp_path, url, *ALLOWED)[0] == 1
-        assert requested.count("/") == 1
-    with serve(HEALTHY, port) as (url, _):
+        assert server.requests.count("/") == 1
+    with PageServer(HEALTHY, port):
         code, lines = crawl(tmp_path, url, *ALLOWED)
         assert (code, lines.split(".")[0]) == (0, "Nothing new")
     assert articles(tmp_path) == 1

@@ -55,7 +55,7 @@ def test_crawls_new_articles_only(tmp_path: Path, sites: SampleSites):
     assert "'finish_reason'" not in error  # Scrapy's stats
     assert "INFO" not in error
 
-    done = newscrawl(tmp_path, *command, "--logfile", "crawl.log")
+    done = newscrawl(tmp_path, *command, "-s", "LOG_FILE=crawl.log")
     assert done.returncode == 0
     assert "Nothing is due before " in done.stderr.decode()
     assert titles(tmp_path / "articles.jsonl") == TITLES

@@ -31,7 +31,7 @@ ERRORS = [
     ("extract page.html --jobs -1", 2, "-1 is not in the range"),
     ("extract page.html page.html --url https://a.example/", 2, "--url needs one file"),
     ("extract page.html --url a.example", 2, "--url: not an http(s) URL: 'a.example'"),
-    ("extract page.html --logfile missing/log", 1, "missing/log: No such file"),
+    ("extract page.html -s LOG_FILE=missing/log", 1, "missing/log: No such file"),
     (
         "extract page.html -s RETRY_TIME=3",
         0,
@@ -63,9 +63,8 @@ ERRORS = [
     ("crawl a.example -o old.json", 2, "json cannot be appended to; use -O to replace it"),
     ("crawl a.example -o old.parquet", 2, "parquet cannot be appended to; use -O to replace it"),
     ("crawl a.example -o s3://b/a.csv", 2, "s3 cannot be appended to; use -O to replace it"),
-    ("cluster feed.jsonl --sort --two-pass", 2, "--two-pass cannot be combined with --sort"),
     ("evaluate folder --method magic", 2, "unknown method 'magic'"),
-    ("train folder", 2, "Missing option '--out'"),
+    ("train folder", 2, "Missing option '-o'"),
     ("deliver folder", 2, "Missing option '--to'"),
     ("deliver folder --to mysql://a.example/b", 2, "a sink has a URL with one of s3://"),
     # inputs that cannot be read
@@ -83,9 +82,9 @@ ERRORS = [
     ("urls missing.txt", 1, "missing.txt: No such file"),
     ("cluster missing.jsonl", 1, "missing.jsonl: No such file"),
     ("evaluate missing --method nce", 1, "no corpus at missing"),
-    ("train missing --out .", 1, "no corpus at missing"),
+    ("train missing -o .", 1, "no corpus at missing"),
     ("deliver missing --to s3://a/b", 1, "missing: no manifest of segments found"),
-    ("train . --out missing", 1, "no folder missing"),
+    ("train . -o missing", 1, "no folder missing"),
     # no article
     ("extract list.html", 3, "list.html: no article (not_article)"),
     ("extract folder", 3, ""),
@@ -139,7 +138,7 @@ def test_errors(files: Path, capfd: pytest.CaptureFixture[str], line: str, code:
     ("name", "line", "extra"),
     [
         ("warcio", "extract page.warc", "warc"),
-        ("sklearn", "train . --out .", "train"),
+        ("sklearn", "train . -o .", "train"),
         ("pyarrow", "crawl a.example -o a.parquet", "parquet"),
     ],
 )

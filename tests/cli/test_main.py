@@ -99,7 +99,7 @@ def test_unknown_command(name: str, message: str, capsys: pytest.CaptureFixture[
     [
         ("newscrawl ex", ["plain,extract"]),
         ("newscrawl c", ["plain,crawl", "plain,cluster"]),
-        ("newscrawl cluster --so", ["plain,--sort"]),
+        ("newscrawl cluster --tw", ["plain,--two-pass"]),
         ("newscrawl extract --format ma", ["plain,markdown"]),
         ("newscrawl extract --method ne", ["plain,newscrawl"]),
         ("newscrawl extract --parts code,ta", ["plain,code,tables"]),

@@ -57,6 +57,13 @@ def test_yields_articles(sites: list[str]):
     assert crawls() == []
 
 
+def test_messages_name_no_output(sites: list[str], capfd: pytest.CaptureFixture[str]):
+    """The caller has the articles; the command of its own names its file."""
+    settings = {**SETTINGS, "NEWSCRAWL_PROGRESS_ENABLED": True}
+    assert len(list(newscrawl.crawl(sites[0], limit=2, settings=settings))) == 2
+    assert capfd.readouterr().err.endswith("newscrawl crawl: 2 articles\n")
+
+
 def test_limit_and_period(sites: list[str]):
     assert len(list(newscrawl.crawl(sites[0], limit=2, settings=SETTINGS))) == 2
     day = date(2026, 11, 20)

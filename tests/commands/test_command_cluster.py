@@ -47,7 +47,7 @@ def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 def cluster(folder: Path, *args: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the articles and the clusters that the command, which must succeed, writes."""
-    done = run(folder, *args, "--articles", "out.jsonl", "--clusters", "clusters.jsonl")
+    done = run(folder, *args, "-o", "out.jsonl", "--clusters", "clusters.jsonl")
     assert done.returncode == 0, done.stderr
     return lines(folder / "out.jsonl"), lines(folder / "clusters.jsonl")
 
@@ -86,7 +86,7 @@ def test_clusters_match_the_crawl(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("options", [[], ["--sort"], ["--two-pass"]])
+@pytest.mark.parametrize("options", [[], ["--two-pass"]])
 def test_groups_story_of_three_sites(tmp_path: Path, options: list[str]) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, clusters = cluster(tmp_path, "feed.jsonl", *options)
@@ -142,7 +142,7 @@ def test_clusters_across_feeds(tmp_path: Path) -> None:
 def test_writes_parquet(tmp_path: Path) -> None:
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, clusters = cluster(tmp_path, "feed.jsonl")
-    done = run(tmp_path, "feed.jsonl", "--articles", "a.parquet", "--clusters", "c.parquet")
+    done = run(tmp_path, "feed.jsonl", "-o", "a.parquet", "--clusters", "c.parquet")
     assert done.returncode == 0, done.stderr
     assert parquet.read_table(tmp_path / "a.parquet").to_pylist() == rows
     assert parquet.read_table(tmp_path / "c.parquet").to_pylist() == clusters
@@ -162,7 +162,7 @@ def test_prints_articles_by_default(tmp_path: Path) -> None:
 def test_accepts_empty_feed(tmp_path: Path) -> None:
     """There is no article: exit code 3, and empty output."""
     (tmp_path / "feed.jsonl").touch()
-    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    done = run(tmp_path, "feed.jsonl", "-o", "out.jsonl")
     assert (done.returncode, lines(tmp_path / "out.jsonl")) == (3, [])
 
 
@@ -171,7 +171,7 @@ def test_skips_invalid_rows(tmp_path: Path) -> None:
     feed = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     with feed.open("a", encoding="utf-8") as file:
         file.write('\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex')
-    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    done = run(tmp_path, "feed.jsonl", "-o", "out.jsonl")
     assert done.returncode == 0
     assert "feed.jsonl: 3 rows" in done.stderr
     assert len(lines(tmp_path / "out.jsonl")) == len(ARTICLES)
@@ -186,7 +186,7 @@ def test_reads_odd_rows(tmp_path: Path) -> None:
     }
     text = json.dumps(half) + "\n" + '{"a":' * 100_000 + "\n"
     (tmp_path / "feed.jsonl").write_text(text, encoding="utf-8")
-    done = run(tmp_path, "feed.jsonl", "--articles", "out.jsonl")
+    done = run(tmp_path, "feed.jsonl", "-o", "out.jsonl")
     assert done.returncode == 0, done.stderr
     assert "feed.jsonl: 1 row" in done.stderr
     assert [row["title"] for row in lines(tmp_path / "out.jsonl")] == ["Ports ? settle"]
@@ -196,7 +196,7 @@ def test_rejects_cut_gzip(tmp_path: Path) -> None:
     """The error names the file, and nothing is written."""
     whole = gzip.compress(write_feed(tmp_path / "feed.jsonl", ARTICLES).read_bytes())
     (tmp_path / "feed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
-    done = run(tmp_path, "feed.jsonl.gz", "--articles", "out.jsonl")
+    done = run(tmp_path, "feed.jsonl.gz", "-o", "out.jsonl")
     assert done.returncode == 1
     assert "feed.jsonl.gz: " in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
@@ -222,8 +222,7 @@ def test_uses_settings_of_the_pipeline(tmp_path: Path) -> None:
         ([], 2, "FEED..."),
         (["missing.jsonl"], 1, "missing.jsonl: No such file"),
         (["broken.parquet"], 1, "broken.parquet"),
-        (["feed.jsonl", "--articles", "no/folder.jsonl"], 1, "no/folder.jsonl"),
-        (["feed.jsonl", "--sort", "--two-pass"], 2, "--two-pass"),
+        (["feed.jsonl", "-o", "no/folder.jsonl"], 1, "no/folder.jsonl"),
         (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], 2, "NEWSCRAWL_NEARDUP_"),
     ],
 )

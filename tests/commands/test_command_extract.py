@@ -80,7 +80,7 @@ def test_prints_text(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("option", "start"),
-    [("--markdown", f"# {TITLE}\n\n"), ("--html", f"<article>\n<h1>{TITLE}</h1>\n<p>")],
+    [("--markdown", f"# {TITLE}\n\n"), ("--format=html", f"<article>\n<h1>{TITLE}</h1>\n<p>")],
 )
 def test_prints_markup(tmp_path: Path, option: str, start: str):
     (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")

@@ -1,23 +1,27 @@
-"""``MEMUSAGE_LIMIT_MB`` and the process that starts a crawl."""
+"""The limit of memory counts the process of the crawl only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import subprocess
+import sys
 
 import pytest
 
-from tests.helpers.crawls import crawl_sites
-from tests.servers.direct_web import direct_environment
+SHOWN = """
+from scrapy.utils.test import get_crawler
+from newscrawl.crawling.memory_usage import MemoryUsage
+print(MemoryUsage(get_crawler()).get_virtual_size() // 2**20)
+"""
+PARENT = f"""
+import subprocess, sys
+large = bytearray(400 * 2**20)
+subprocess.run([sys.executable, "-c", {SHOWN!r}], check=True)
+"""
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("limit", "reason"), [(600, "finished"), (1, "memusage_exceeded")])
-def test_memory_limit_is_that_of_the_crawl(tmp_path: Path, limit: int, reason: str) -> None:
-    """Linux passes the peak of the starting process, here 700 MB, on to the crawl's."""
-    bytearray(700 << 20)
-    settings = {"MEMUSAGE_LIMIT_MB": limit, "MEMUSAGE_CHECK_INTERVAL_SECONDS": 1}
-    crawl = crawl_sites(tmp_path, ["http://127.0.0.1:9/"], direct_environment(), **settings)
-    assert crawl.stats["finish_reason"] == reason
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count the process only")
+def test_counts_no_memory_of_the_program_that_starts_a_crawl():
+    done = subprocess.run(
+        [sys.executable, "-c", PARENT], capture_output=True, text=True, check=True
+    )
+    assert 20 < int(done.stdout) < 350

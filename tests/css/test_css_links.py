@@ -19,7 +19,6 @@ from newscrawl.css.sheet_links import (
     sheet_urls,
 )
 from newscrawl.lab.corpora.corpus import load_corpus
-from tests.helpers.operations import growth
 
 if TYPE_CHECKING:
     import re
@@ -158,14 +157,6 @@ def test_bounds_work_on_hostile_pages(start: bytes, unit: bytes, monkeypatch: py
     assert sum(tags) <= 2000
     assert len(matches) <= 2000
     assert max(matches.values(), default=0) <= 32
-
-
-@pytest.mark.parametrize(("start", "unit"), HOSTILE)
-def test_scans_hostile_pages_in_linear_time(start: bytes, unit: bytes):
-    def read(size: int) -> None:
-        sheet_urls(start + unit * (size // len(unit) + 1), PAGE)
-
-    assert growth(read, 3000, links, parser) < 2.3
 
 
 PIECES = st.sampled_from(

@@ -17,9 +17,9 @@ from newscrawl.css import (
     values,
 )
 from newscrawl.css.selectors import compile_selector
+from newscrawl.css.sheet_links import style_blocks
 from newscrawl.css.style import MAX_CACHED_STACKS
 from newscrawl.document.document import Document, parse_document
-from tests.helpers.operations import growth
 
 URL = "http://paper.test/"
 BODY = """<body id=top class="page wide"><div class=a><h1 title="x y">One</h1><p class="b c">Two
@@ -58,6 +58,14 @@ def matched(selector: str) -> list[str]:
         ("h1 + p > a", ["link"]),
         ("h1 ~ ul > li:nth-child(2n+1)", ["1", "3"]),
         ("li:first-child, li:last-child", ["1", "3"]),
+        ("div > :first-of-type:not(h1)", ["Two", "link", "1", "2", "3"]),
+        ("li:nth-last-of-type(2)", ["2"]),
+        ("p:has(a)", ["Two", "link"]),
+        ("div:has(> p.b) > h1", ["One"]),
+        ("h1:has(+ p)", ["One"]),
+        ("p:has(+ ul)", ["Three"]),
+        ("li:has(~ .last)", ["1", "2"]),
+        ("p:has(> li), h1:has(b), ul:has(+ p)", []),
         ("li:not(.last)", ["1", "2"]),
         ("li:not(:first-child):not(.last)", ["2"]),
         (":is(.b, ul) :where(a, li.last)", ["link", "3"]),
@@ -169,6 +177,44 @@ def test_computes_visibility(css: str, hidden: bool, visible: bool):
 
 
 @pytest.mark.parametrize(
+    ("css", "removed"),
+    [
+        (".b { position: absolute; left: -9999px }", True),
+        (".b { left: -9999px } .b { text-indent: 0 }", True),
+        (".b { text-indent: -999em }", True),
+        (".b { clip: rect(0 0 0 0) }", True),
+        (".b { clip: rect(1px, 1px, 1px, 1px) } .c { clip: auto }", False),
+        (".b { clip-path: inset(50%) }", True),
+        (".b { clip-path: inset(0 10px) }", False),
+        (".b { opacity: 0; height: 0 }", True),
+        (".b { opacity: 0; MAX-HEIGHT: 0px }", True),
+        (".b { opacity: 0 }", False),
+        (".b { height: 0 }", False),
+        (".b { opacity: 0; height: 0 } .c { opacity: 1 }", False),
+        (".b { left: -20px; top: -5px; text-indent: -1em }", False),
+        (".a { left: -9999px } p { color: red }", True),
+    ],
+)
+def test_finds_what_is_off_the_screen(css: str, removed: bool):
+    found = style_of(css)
+    assert (found.removed, found.hidden) == (removed, removed)
+
+
+@pytest.mark.parametrize(
+    ("css", "size"),
+    [
+        ("@layer a, b; @layer b { p { font-size: 1px } } @layer a { #top p { font-size: 2px } }", 1),
+        ("p { font-size: 3px } @layer a { #top p { font-size: 4px } }", 3),
+        ("@layer a { p { font-size: 5px !important } } p { font-size: 6px !important }", 5),
+        ("@layer a { p { font-size: 7px } @layer b { #top p { font-size: 8px } } }", 7),
+        ("@layer a.b { p { font-size: 9px } } @layer c { p { font-size: 10px } } @layer a { p { font-size: 11px } }", 10),
+    ],
+)  # fmt: skip
+def test_orders_layers(css: str, size: float):
+    assert style_of(css).font_size == size
+
+
+@pytest.mark.parametrize(
     ("css", "size"),
     [
         (":root { --a: 20px } p { font-size: var(--a) }", 20),
@@ -262,26 +308,6 @@ def test_no_sheet_raises_an_error(css: str):
 
 
 @pytest.mark.parametrize(
-    "css",
-    [
-        "p { color: var(--a, # ) }", ":root { --a#: var(--a+) } p { color: var(--a0) }",
-        "p { font-size: calc(1px # ) }", ".a# .b p { color: red }", "p { color: red } # p { color: blue }",
-        "* { --a#: 1 }", "p { font: normal # 1px a }", ":not(#) p { color: red }", "p { font-family: a# }",
-    ],
-)  # fmt: skip
-def test_computes_in_linear_time(css: str):
-    start, _, end = css.partition("#")
-
-    def read(size: int) -> None:
-        unit = start[-12:].lstrip("{ ")
-        document, styles = styled(start + unit * (size // 12) + end)
-        for row in document.text_nodes():
-            styles.style_of(row)
-
-    assert growth(read, 1500, selectors, style, values) < 2.3
-
-
-@pytest.mark.parametrize(
     ("selector", "name"),
     [
         (r".text-\[\#ff2d20\]", "text-[#ff2d20]"),
@@ -294,3 +320,46 @@ def test_escaped_brackets_in_class_names(selector: str, name: str):
     """As of Tailwind's arbitrary values."""
     style = style_of(f"{selector} {{ color: red }}", body=f'<p class="{name}">x</p>')
     assert style.color == "#ff0000"
+
+
+@pytest.mark.parametrize(
+    ("css", "hides"),
+    [
+        (".b { display : none }", True),
+        ("h1, .a > p.b { color: red; left: -9999px }", True),
+        ("a { font-size: 0; }", True),
+        ("div { p { visibility: hidden } }", True),
+        ("@media screen { .b { opacity: 0; height: 0 } }", True),
+        ("@media print { .b { display: none } }", False),
+        ("/* .b { display: none } */ p { color: red }", False),
+        ("ul > .b, .c .d { display: none }", False),
+        (".b[class] { display: none }", False),
+        (".b { display: block; outline: 0; text-decoration: none }", False),
+    ],
+)
+def test_finds_rules_that_may_hide_an_element(css: str, hides: bool):
+    document, styles = styled(css)
+    assert styles.may_hide(range(document.tag.index("h1"), document.tag.index("b"))) == hides
+
+
+def test_parses_only_sheets_that_may_hide(monkeypatch: pytest.MonkeyPatch):
+    parsed: list[str] = []
+    monkeypatch.setattr(
+        SheetStore, "parsed", lambda _, text: parsed.append(text) or parse_sheet(text)
+    )
+    document = parse_document(
+        b"<style>.x { display: none }</style><style>p { left: -999px }</style><p>x"
+    )
+    assert Stylesheets(document).may_hide([document.tag.index("p")])
+    assert parsed == ["p { left: -999px }"]
+
+
+def test_reads_the_same_sheets_of_rows_and_of_a_tree():
+    page = b"""<style media="(width > 10px)">p { left: 1px }</style><template><style>no</style></template>
+    <STYLE>a</STYLE><style media=print>no</style><noscript><style>b</style></noscript><button><button>"""
+    assert style_blocks(parse_document(page)) == ["p { left: 1px }", "a", "b"]
+    assert style_blocks(parse_document(page.replace(b"<button>", b""))) == [
+        "p { left: 1px }",
+        "a",
+        "b",
+    ]

@@ -258,6 +258,26 @@ def test_kubernetes_manifests_are_valid(number: int):
     assert mounted == {"/config", "/state", "/output"}
 
 
+def test_kubernetes_job_is_valid():
+    """Index 0 to 7 is shard 1 to 8; the job and its volume belong together."""
+    claim, job = yaml.safe_load_all((DEPLOY / "kubernetes-job.yaml").read_text())
+    for manifest in (claim, job):
+        kubernetes_validate.validate(manifest, "1.30", strict=True)
+    spec = job["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    assert spec["volumes"][-1]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    script = container["args"][0].replace("exec docker-entrypoint", "echo")
+    for index in ("0", "7"):
+        environment = {"JOB_COMPLETION_INDEX": index}
+        command = [*container["command"], script]
+        said = subprocess.check_output(command, env=environment, text=True)
+        number = int(index) + 1
+        assert (
+            said
+            == f"-a shard={number}/{job['spec']['completions']} --report /output/report/{number}\n"
+        )
+
+
 def test_kubernetes_schema_is_checked():
     """The check refuses a wrong field and a wrong value."""
     _, job = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())

@@ -6,18 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import pytest
 
-from newscrawl.feeds.story_reader import kept_parameters
-from newscrawl.sinks.sink import article_key
 from tests.cli.test_extract_pages import CODE, newscrawl
 from tests.helpers.crawls import crawl_sites
 from tests.servers.direct_web import DirectWeb, direct_environment, html, text
-from tests.servers.pages import article_page, title
+from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer
 
 if TYPE_CHECKING:
@@ -156,95 +152,6 @@ def test_patterns_of_the_crawl_and_of_the_site(tmp_path: Path, web: DirectWeb):
     done = newscrawl(tmp_path, "discover", str(sites), *given, "-s", "NEWSCRAWL_MAX_AGE=0")
     listed = [json.loads(line)["url"].removeprefix(web.url) for line in done.stdout.splitlines()]
     assert {path for path in listed if "own-story" not in path} == set(STORIES[9::2])
-
-
-def test_parameters_that_tell_pages_apart(tmp_path: Path):
-    """A parameter in the list of tracking ones is kept on a site whose stories differ in it."""
-    names, same = ("bridge", "mayor", "tram"), "/2026/11/20/a-story-that-has-two-links.html"
-    links = "".join(
-        f"<a href='{same}?trk={n}'>A story of the day that has two links</a>" for n in (1, 2)
-    )
-    with DirectWeb() as web:
-
-        def put_feed(*refs: str) -> None:
-            items = "".join(
-                f"<item><link>/view.php?a=[1]&amp;ref={ref}</link></item>" for ref in refs
-            )
-            feed = f"<rss version='2.0'><channel>{items}</channel></rss>"
-            web.put(f"{HOST}/feed", Answer(feed.encode(), 200, {"Content-Type": "text/xml"}))
-
-        json_api = '</wp-json/1>; rel="alternate"; title="JSON"; type="application/json"'
-        feed = '</feed>; rel="alternate"; title="News"; type="application/rss+xml"'
-        frames = html("<frameset><frame src='/menu.html'><frame src='/top.html'></frameset>")
-        web.put(f"{HOST}/", frames)
-        web.put(f"{HOST}/menu.html", html("<p>Menu</p>", Link=f"{json_api}, {feed}"))
-        plain = html(f"<p>{links}</p>", Content_Encoding="gzip")  # it is not
-        web.put(f"{HOST}/top.html", plain)
-        for number, name in enumerate(names):
-            web.put(f"{HOST}/view.php?a=[1]&ref={name}", html(article_page(number)))
-        for query in ("", "?trk=1", "?trk=2"):
-            web.put(f"{HOST}{same}{query}", html(article_page(9)))
-        put_feed(*names[:2])
-        _, first = run(tmp_path, "crawl", web)
-        urls = [f"/view.php?a=[1]&ref={name}" for name in names]
-        assert sorted(item["url"].removeprefix(web.url) for item in first) == [same, *urls[:2]]
-        keys = {
-            article_key(item["url"], item["canonical_url"], kept_parameters(item["evidence"]))
-            for item in first
-        }
-        assert len(keys) == 3
-
-        before = len(web.requested)
-        put_feed(*names)
-        _, second = run(tmp_path, "crawl", web, "-s", "NEWSCRAWL_ALL_DUE=True")
-        assert [item["url"].removeprefix(web.url) for item in second] == urls[2:]
-        assert not [url for url in web.requested[before:] if "trk" in url]
-        assert web.requested[before:].count(f"{HOST}{urls[2]}") == 1
-
-
-def test_copies_of_pages_that_are_gone(tmp_path: Path, web: DirectWeb):
-    """The newest copy that an archive has of a page stands for it, under the address of the page."""
-    gone, missing = STORIES[3], STORIES[4]
-    for path in (gone, missing):
-        web.put(f"{HOST}{path}", html("<p>Not found", status=404))
-    index, time = "/cdx/search/cdx?url={}&output=json&fl=timestamp%2Coriginal&{}", "20261101103000"
-    for path, rows in ((gone, [["timestamp", "original"], [time, web.url + gone]]), (missing, [])):
-        query = "filter=statuscode%3A200&limit=-1&to=20261124235959"
-        url = index.format(quote(web.url + path, safe=""), query)
-        web.put(f"{HOST}{url}", Answer(json.dumps(rows).encode(), 200, {}))
-    copy = f"/web/{time}id_/{web.url}{gone}"
-    web.put(copy, html(article_page(20)))  # for the server a URL of a proxy, without host
-    before = ("-s", "NEWSCRAWL_ARCHIVED_BEFORE=2026-11-24")
-    archive = ("-s", f"NEWSCRAWL_WEB_ARCHIVE={web.url}", *before)
-    _, items = run(tmp_path, "crawl", web, "--archived", *archive)
-    found = {item["url"].removeprefix(web.url): item for item in items}
-    assert set(found) == set(STORIES) - {missing}
-    assert found[gone]["flags"] == ["archived"]
-    assert found[gone]["evidence"]["url"]["source"] == web.url + copy
-    assert found[gone]["fetched_at"].startswith("2026-11-01T10:30:00")
-    assert found[gone]["title"] == title(20)
-
-    (tmp_path / "urls.txt").write_text(f"{web.url}{gone}\n{web.url}{missing}\n", encoding="utf-8")
-    given = ("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "DOWNLOAD_DELAY=0", *archive)
-    done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", "-O", "-:jsonl", *given)
-    [item] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert item["url"] == web.url + gone
-
-    page = html(article_page(20))
-    for path, day in ((gone, "Sun, 01 Nov 2026"), (missing, "Wed, 25 Nov 2026")):
-        web.put(f"/timegate/{web.url}{path}", Answer(b"", 302, {"Location": f"/at{path}"}))
-        times = {"Memento-Datetime": f"{day} 10:30:00 GMT"}  # the second one is too new
-        web.put(f"{HOST}/at{path}", replace(page, headers={**page.headers, **times}))
-    gate = ("-s", f"NEWSCRAWL_WEB_ARCHIVE={web.url}/timegate/{{url}}")
-    done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", "-O", "-:jsonl", *given, *gate)
-    [item] = [json.loads(line) for line in done.stdout.splitlines()]
-    assert (item["url"], item["title"]) == (web.url + gone, title(20))
-    assert item["fetched_at"].startswith("2026-11-01T10:30:00")
-
-    late = ("-s", "NEWSCRAWL_ARCHIVED_BEFORE=yesterday")
-    done = newscrawl(tmp_path, "urls", "urls.txt", "--archived", *given, *late)
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"newscrawl urls: NEWSCRAWL_ARCHIVED_BEFORE: 'yesterday' is not")
 
 
 def test_page_of_links_as_sitemap(tmp_path: Path):

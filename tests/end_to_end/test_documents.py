@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs" / "guide").glob("*.md"))]
 
 NOT_RUN = {
-    r"--archived\b": "needs web.archive.org; test_discovery.py serves copies",
     r"\bsystemctl\b": "commands of root, for systemd",
     r"\b(make (demo|test))\b": "builds an environment; the demo has a test, test_demo.py",
     r"\bdocker\b": "needs Docker; test_docker.py builds and runs the image",
@@ -46,9 +45,9 @@ NOT_RUN = {
     r"python -m newscrawl\.samples$": "serves until interrupted; the test serves the same sites",
     r"import (ray|Client)\b": "needs a cluster of Ray or Dask",
     r"s3://|gs://|postgresql://|AWS_|GCS_": "needs a cloud service or database; tests/sinks",
-    r"NEWSCRAWL_PROXIES": "needs proxies; test_proxy_list.py has some",
     r"playwright|NEWSCRAWL_RENDER": "needs Chromium; test_rendering.py renders pages",
     r"ZYTE_API": "needs an account",
+    r"confluent_kafka": "needs a broker",
     r"@handle_urls": "web_poet loads public suffixes from the internet; test_poet.py has page objects",
 }
 """Pattern of blocks that cannot run -> the reason."""
@@ -64,6 +63,7 @@ EXAMPLES = {
     "/(politik|wirtschaft)/": "/2026/",
     "/srv/newscrawl": ".",
     "/backup": "backup",
+    "/var/lib": "lib",
     "/var/www": "www",
     "3/16": "1/1",
 }

@@ -45,7 +45,6 @@ FEW = frozenset(
         "sitemap-self",
         "soft-404",
         "terminal-escapes",
-        "tiny-chunks",
         "trap-calendar",
     ]
 )

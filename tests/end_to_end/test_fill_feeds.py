@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from pyarrow import parquet
 
 from tests.conftest import REPOSITORY
 from tests.helpers.foreign_projects import ADDON, run_spider
 from tests.servers import pages
-from tests.servers.page_server import serve_pages
+from tests.servers.page_server import PageServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FORMATS = ("jsonlines", "csv", "parquet")
+FORMATS = ("jsonlines", "csv")
 KINDS = {
     "dict": "builtins.dict",
     "item": "fill_spider.PageItem",
@@ -37,9 +36,6 @@ STATUS = {"/empty.html": "failed/document", "/index.html": "not_article"}
 
 def read_feed(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a feed."""
-    if path.suffix == ".parquet":
-        rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
-        return rows
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".csv":
         return list(csv.DictReader(text.splitlines(keepends=True)))
@@ -56,7 +52,7 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], lis
         for name in FORMATS
     }
     spider = REPOSITORY / "tests" / "spiders" / "fill_spider.py"
-    with serve_pages(SITE) as server:
+    with PageServer(SITE) as server:
         urls = ",".join(f"{server.url}{path}" for path in SITE)
         crawl = run_spider(
             folder,

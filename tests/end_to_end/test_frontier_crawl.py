@@ -230,12 +230,6 @@ def test_finished_crawl_starts_from_the_beginning(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_queue_spills_to_disk(crawl: TreeCrawl):
-    """Requests beyond the memory limit are stored in the file and survive a kill."""
-    crawl.options = {"NEWSCRAWL_FRONTIER_MEMORY": 8}
-    kill_and_resume(crawl, [100])
-
-
 def test_crawls_without_a_state_file(crawl: TreeCrawl):
     """Without a state file the crawl works in memory."""
     crawl.options = {"NEWSCRAWL_STATE": ""}

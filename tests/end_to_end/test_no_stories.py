@@ -105,7 +105,7 @@ def test_outcomes_of_pages_in_place_of_stories(tmp_path: Path) -> None:
             web.put(f"127.0.0.1{path}", html(barrier_page("consent", "own-form", "de")))
         again = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_ALL_DUE=True)
     assert "pages ask for consent" in again.output
-    [alarm] = find_alarms(read_crawls([str(tmp_path / "state.sqlite")]))
+    [alarm] = find_alarms(read_crawls(str(tmp_path / "state.sqlite")))
     assert (alarm.measure, "ask for consent" in alarm.message) == ("no_story", True)
 
 

@@ -460,10 +460,8 @@ def test_progress_keeps_standard_output_clean():
         terminal = read_terminal(reading_end)
         feed, _ = crawl.communicate(timeout=200)
     assert crawl.returncode == 0
-    assert [json.loads(line)["title"] for line in feed.splitlines()] == [
-        pages.title(28),
-        pages.title(27),
-    ]
+    titles = [json.loads(line)["title"] for line in feed.splitlines()]
+    assert titles == [pages.title(28), pages.title(27)], terminal
     assert "sites: 1, discovered: 4" in terminal
     assert "│ terminal.example │" in terminal
 

@@ -7,11 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyarrow import parquet
 
 from tests.helpers import forked_scrapy
 from tests.servers import pages
-from tests.servers.page_server import serve_pages
+from tests.servers.page_server import PageServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +46,7 @@ def scrapy(*arguments: str, cwd: Path) -> str:
 
 def crawl(folder: Path, line: str, *options: str) -> str:
     """Crawl the paper from a new project with *line* added to its settings; return the log."""
-    with serve_pages(PAPER) as paper:
+    with PageServer(PAPER) as paper:
         return crawl_server(paper.url, folder, line, *options)
 
 
@@ -90,12 +89,12 @@ def test_one_line_in_item_pipelines_is_enough(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_line_in_addons_is_enough(tmp_path: Path) -> None:
-    """ADDONS alone fills the items of the project and enables the Parquet format."""
-    feed = tmp_path / "articles.parquet"
+    """ADDONS alone fills the items of the project."""
+    feed = tmp_path / "articles.jsonl"
     lines = 'ADDONS = {"newscrawl.Addon": 500}\n'
-    feeds = f'FEEDS = {{"{feed.as_posix()}": {{"format": "parquet"}}}}'
+    feeds = f'FEEDS = {{"{feed.as_posix()}": {{"format": "jsonlines"}}}}'
     assert_all_extracted(crawl(tmp_path, lines + feeds, "-s", "NEWSCRAWL_OUTPUT=fill"))
-    rows = parquet.read_table(feed).to_pylist()
+    rows = [json.loads(line) for line in feed.read_text(encoding="utf-8").splitlines()]
     assert titles(rows) == {pages.title(number) for number in range(PAGES)}
     assert {(row["mine"], row["newscrawl_status"]) for row in rows} == {(200, "article")}
     assert "html" not in rows[0]

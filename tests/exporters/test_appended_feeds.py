@@ -17,7 +17,6 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters import FeedFileStorage, ParquetItemExporter
-from newscrawl.exporters.feed_files import complete_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,30 +177,6 @@ def test_removes_a_cut_line(tmp_path: Path, form: str, before: bytes, after: byt
     with storage.open(crawler) as file:
         file.write(b"next")
     assert path.read_bytes() == after + b"next"
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (b"one\n", b"one\ntwo\nthree\n"),
-        (b"one\ntwo\nth", b"one\ntwo\nthree\n"),
-        (b"one\ntwo\nthree\n", b"one\ntwo\nthree\n"),
-        (b"one\ntwo\nthree\nfour\n", b"one\ntwo\nthree\nfour\n"),
-        (b"one\nzero\ntwo\nthree\n", b"one\nzero\ntwo\nthree\n"),
-        (b"one\nzero\n", b"one\nzero\ntwo\nthree\n"),
-        (b"new", b"new"),
-        (None, None),
-    ],
-)
-def test_completes_the_file_of_a_killed_crawl(
-    tmp_path: Path, before: bytes | None, after: bytes | None
-):
-    """Lines of another program stay, and nothing is written twice."""
-    path = tmp_path / "feed"
-    if before is not None:
-        path.write_bytes(before)
-    complete_file(path, 4, b"two\nthree\n")
-    assert (path.read_bytes() if path.exists() else None) == after
 
 
 def test_parquet_is_not_appended(tmp_path: Path):

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyarrow import parquet
 from scrapy import exporters
 
@@ -21,7 +18,7 @@ from newscrawl.exporters import (
     JsonLinesItemExporter,
     ParquetItemExporter,
 )
-from newscrawl.items import Article, BodyImage, Breadcrumb, Evidence, Image
+from newscrawl.items import Article, Breadcrumb, Evidence, Media
 from newscrawl.pipelines.item_filler import use_article_adapter
 
 if TYPE_CHECKING:
@@ -37,7 +34,7 @@ FULL = Article(
     language="de",
     authors=["Ada Ahlers", "Bo Berg"],
     tags=("Hafen", "Schifffahrt"),
-    image=Image("https://example.com/a.jpg", "Am Kai", "Bo Berg"),
+    image=Media("https://example.com/a.jpg", "Am Kai", "Bo Berg"),
     breadcrumbs=(Breadcrumb("Wirtschaft", "https://example.com/w"),),
     fetched_at=datetime(2026, 2, 1, tzinfo=UTC),
     evidence={"title": Evidence("nce", 0.75)},
@@ -71,6 +68,8 @@ def test_writes_article_columns() -> None:
         "url": "https://example.com/a.jpg",
         "caption": "Am Kai",
         "credit": "Bo Berg",
+        "alt": None,
+        "width": None,
     }
     assert row["breadcrumbs"] == [{"name": "Wirtschaft", "url": "https://example.com/w"}]
     assert row["evidence"] == [("title", {"source": "nce", "confidence": 0.75})]
@@ -87,7 +86,7 @@ def test_article_schema_is_fixed() -> None:
 
 
 def test_article_schema_has_the_requested_body_formats() -> None:
-    image = BodyImage("https://a.example/i", "", "Cap")
+    image = Media("https://a.example/i", "", "Cap")
     file = written([Article(body="x", body_html="<p>x</p>", links=[], images=[image]), FULL])
     assert file.schema_arrow.names == [*ARTICLE_COLUMNS, "body_html", "links", "images"]
     table = file.read()
@@ -133,48 +132,9 @@ def test_replaces_lone_surrogates() -> None:
     assert (row["title"], row["body"]) == ("a? b", "whole")
 
 
-@dataclass
-class Quote:
-    text: str
-    price: float | None = None
-    tags: list[str] = field(default_factory=list)
-    more: dict[str, Any] = field(default_factory=dict)
-
-
-def test_infers_columns_of_other_items() -> None:
-    rows = written([Quote("a"), Quote("b", 1.5, ["t"], {"k": [1]})]).read()
-    assert rows.schema.field("price").type == pa.float64()
-    assert rows.to_pylist() == [
-        {"text": "a", "price": None, "tags": "[]", "more": "{}", "_other": None},
-        {"text": "b", "price": 1.5, "tags": '["t"]', "more": '{"k": [1]}', "_other": None},
-    ]
-
-
-def test_keeps_unexpected_values_as_json() -> None:
-    items = [{"n": 1}, {"n": 2}, {"n": "three", "extra": b"\xff"}, {"n": 4}]
-    rows = written(items, group_rows=2).read().to_pylist()
-    assert [row["n"] for row in rows] == [1, 2, None, 4]
-    assert json.loads(rows[2]["_other"]) == {"n": "three", "extra": "\ufffd"}
-
-
-def test_rejects_mixed_items() -> None:
+def test_rejects_other_items() -> None:
     with pytest.raises(TypeError, match="item_classes"):
         written([FULL, {"n": 1}])
-
-
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
-values = scalars | st.dates() | st.datetimes() | st.lists(scalars, max_size=3)
-
-
-@given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "c", "_other"]), values), max_size=8))
-def test_any_item_is_kept(items: list[dict[str, Any]]) -> None:
-    rows = written(items, group_rows=3).read().to_pylist() if items else []
-    assert len(rows) == len(items)
-    for row, item in zip(rows, items, strict=True):
-        kept = {name for name in row if row[name] is not None} | {
-            *json.loads(row["_other"] or "{}")
-        }
-        assert {name for name, value in item.items() if value is not None} <= kept
 
 
 @pytest.mark.parametrize(
@@ -189,6 +149,6 @@ def test_any_item_is_kept(items: list[dict[str, Any]]) -> None:
 )
 def test_json_is_that_of_scrapy(quick: Any, original: Any, options: dict[str, Any]) -> None:
     use_article_adapter()
-    images = [BodyImage("https://example.com/b.jpg", "Kai", "")]
+    images = [Media("https://example.com/b.jpg", "Kai", "")]
     items = [FULL, replace(FULL, images=images), Article(), {"title": "a dict", "n": 1}]
     assert feed(quick, items, **options) == feed(original, items, **options)

@@ -12,23 +12,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy.utils.misc import build_from_crawler
-from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters.text_feeds import SafeCsvItemExporter, escape_formula
-from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Image
+from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Media
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def export(*items: Any, settings: dict[str, Any] | None = None, **options: Any) -> list[list[str]]:
+def export(*items: Any, **options: Any) -> list[list[str]]:
     """Return the rows of a feed of *items*."""
     file = BytesIO()
-    crawler = get_crawler(settings_dict=settings or {})
-    exporter: SafeCsvItemExporter = build_from_crawler(
-        SafeCsvItemExporter, crawler, file, **options
-    )
+    exporter = SafeCsvItemExporter(file, **options)
     exporter.start_exporting()
     for item in items:
         exporter.export_item(item)
@@ -83,7 +78,7 @@ def test_writes_nested_values_as_json() -> None:
 def test_writes_objects_as_json() -> None:
     article = Article(
         tags=("a", "=b"),
-        image=Image("https://a.example/i.jpg", "Käse"),
+        image=Media("https://a.example/i.jpg", "Käse"),
         breadcrumbs=(Breadcrumb("City"),),
         evidence={"title": Evidence("h1", 0.5)},
     )
@@ -94,6 +89,8 @@ def test_writes_objects_as_json() -> None:
         "url": "https://a.example/i.jpg",
         "caption": "Käse",
         "credit": None,
+        "alt": None,
+        "width": None,
     }
     assert json.loads(cells["breadcrumbs"]) == [{"name": "City", "url": None}]
     assert json.loads(cells["evidence"]) == {"title": {"source": "h1", "confidence": 0.5}}
@@ -104,11 +101,8 @@ def test_keeps_types_of_other_values() -> None:
     assert row == ["-5", "-1.5", "", "'=1", "[1, '=2']", "True"]
 
 
-def test_setting_and_option_keep_formulas() -> None:
-    off = {"NEWSCRAWL_CSV_FORMULAS": True}
-    assert export({"a": "=1"}, settings=off)[1] == ["=1"]
+def test_option_keeps_formulas() -> None:
     assert export({"a": "=1"}, formulas=True)[1] == ["=1"]
-    assert export({"a": "=1"}, settings=off, formulas=False)[1] == ["'=1"]
 
 
 _WITHOUT_PYARROW = """

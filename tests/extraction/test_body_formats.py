@@ -17,15 +17,16 @@ from newscrawl.body.parts import parse_names
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import (
-    BODY_FORMATS,
     set_formats,
     write_html,
 )
 from newscrawl.extraction.body_structure import EMBED_TEXT, body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.markdown_writer import write_markdown
+from newscrawl.extraction.method import MethodResult
+from newscrawl.extraction.story_media import set_story_media
 from newscrawl.extraction.web_addresses import MAX_URL, web_url
-from newscrawl.items import Article, BodyImage, BodyLink
+from newscrawl.items import EXTRA_FIELDS, Article, BodyLink, Evidence, Media
 from newscrawl.samples import expected_pages
 from tests.end_to_end.test_samples import LEGACY, label
 from tests.helpers.formats_read_back import CORPUS_NAMES, FORMATS, URL, articles, faults, rendered
@@ -152,7 +153,7 @@ def test_formats_have_the_words_of_the_text(pieces: list[str]):
 def test_sample_pages_have_the_same_words_in_all_formats(page: ExpectedPage):
     data, encoding = page.file.read_bytes(), LEGACY.get(page.path, "utf-8")
     plain = extract(data, URL, encoding=encoding)
-    article = extract(data, URL, encoding=encoding, options=ExtractOptions(formats=FORMATS))
+    article = extract(data, URL, encoding=encoding, options=ExtractOptions(extra_fields=FORMATS))
     assert {"body_markdown", "body_html"}.isdisjoint(plain.to_dict())
     if article.body:
         assert faults(article) == []
@@ -228,9 +229,11 @@ def test_links_and_images_of_the_body():
         <ul><li><a href=/b>one<br>two</a></ul><p><img src=/c.jpg>
         <iframe src=//video.example/1 allowfullscreen></iframe>
         <table><tr><th>Year<th>Cost<tr><td>2001<td><a href=/t>5</a></table>"""
+    names = {"links", "images", "videos"}
     document, article = parse_document(page), Article(url=URL)
     article.body, blocks = body_blocks(document, [0], frozenset(), URL)
-    set_formats(article, blocks, document, ("links", "images"))
+    set_formats(article, blocks, names)
+    set_story_media(article, document, MethodResult([0], Evidence("", 1)), names)
     site = "https://news.example"
     assert article.links == [
         BodyLink(f"{site}/a", "the new bridge"),
@@ -241,15 +244,16 @@ def test_links_and_images_of_the_body():
         BodyLink(f"{site}/t", "5"),
     ]
     assert article.images == [
-        BodyImage(f"{site}/lazy.jpg", "A bridge", "The old bridge"),
-        BodyImage(f"{site}/c.jpg", "", ""),
+        Media(f"{site}/lazy.jpg", "The old bridge", alt="A bridge"),
+        Media(f"{site}/c.jpg"),
     ]
+    assert article.videos == [Media("https://video.example/1")]
     assert article.body_markdown is article.body_html is None
     assert Article.from_dict(article.to_dict()) == article
 
 
 def test_requested_formats_of_an_empty_body_are_empty():
-    options = ExtractOptions(formats=frozenset(BODY_FORMATS), min_body_chars=1000)
+    options = ExtractOptions(extra_fields=frozenset(EXTRA_FIELDS), min_body_chars=1000)
     article = extract("<p>One paragraph, and a <a href=/a>link</a>.", URL, options=options)
     assert article.body == article.body_markdown == article.body_html == ""
     assert article.links == article.images == []
@@ -269,14 +273,14 @@ def test_formats_are_available_on_request_only():
         article.to_markdown()
     with pytest.raises(ValueError, match="'html'"):
         article.to_html()
-    with pytest.raises(ValueError, match="'tei'; expected one of: html, images, links, markdown"):
-        parse_names(["tei"], BODY_FORMATS, "body format")
+    with pytest.raises(ValueError, match="'tei'; expected one of: body_markdown, body_html"):
+        parse_names(["tei"], EXTRA_FIELDS, "field on request")
 
 
 def test_body_of_structured_data_has_paragraphs():
     data = json.dumps({"@type": "NewsArticle", "articleBody": "One *a*.\n\nTwo <b>."})
     page = f'<script type="application/ld+json">{data}</script><p>x'
-    article = extract(page, URL, method="metadata", options=ExtractOptions(formats=FORMATS))
+    article = extract(page, URL, method="metadata", options=ExtractOptions(extra_fields=FORMATS))
     assert article.body_html
     assert faults(article) == []
 
@@ -285,7 +289,7 @@ def test_body_of_structured_data_has_paragraphs():
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", CORPUS_NAMES)
 def test_formats_of_labelled_pages_have_the_words_of_the_text(corpus: str, corpus_dir: Path):
-    options = ExtractOptions(formats=FORMATS)
+    options = ExtractOptions(extra_fields=FORMATS)
     assert {
         page: found
         for page, article in articles(corpus_dir / corpus, options)

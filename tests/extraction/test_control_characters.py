@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.methods import available_methods
-from newscrawl.items import Article
+from newscrawl.items import EXTRA_FIELDS, Article
 from newscrawl.workers.tasks import extract_page
 
 if TYPE_CHECKING:
@@ -40,7 +39,14 @@ def page(text: str) -> bytes:
                 "description": f"A long description of what the council has decided {text}",
                 "articleSection": f"Politics {text}",
                 "keywords": [f"budget {text}", f"harbour {text}"],
-                "author": {"@type": "Person", "name": f"Jane {RAW} Doe"},
+                "author": {"@type": "Person", "name": f"Jane {RAW} Doe", "jobTitle": f"Writer {text}"},
+                "video": {"@type": "VideoObject", "url": "/v.mp4", "name": f"Video {text}"},
+                "audio": {"@type": "AudioObject", "url": "/a.mp3", "name": f"Audio {text}"},
+                "license": f"Licence {text}",
+                "dateline": f"TOWN {text}",
+                "contentLocation": {"@type": "Place", "name": f"Town {text}"},
+                "commentCount": 1,
+                "comment": {"@type": "Comment", "text": f"Well {text}", "dateCreated": text},
                 "image": {"@type": "ImageObject", "url": "https://news.example/a.jpg",
                           "caption": f"Caption {text}", "creditText": f"Credit {text}"},
                 "publisher": {"@type": "Organization", "name": f"Gazette {text}"},
@@ -66,6 +72,7 @@ def page(text: str) -> bytes:
     image = f'<img src=/b.jpg alt="Alt {text}">'
     return f"""<html lang=en><head><meta charset=utf-8><title>Council headline {text}</title>
 <link rel=canonical href="{URL}?a={text}"><script type=application/ld+json>{json.dumps(data)}</script>
+<link rel=amphtml href="/amp?a={text}"><link rel=alternate hreflang=fr href="/fr?a={text}">
 <meta property=og:site_name content="Gazette {text}">
 <meta name=news_keywords content="budget {text}, harbour {text}"></head><body><article>
 <h1>Council headline {text}</h1><p class=byline>By Jane {text} Doe</p><p>{first}</p>
@@ -95,7 +102,7 @@ def test_no_field_has_control_characters(method: str, text: str):
         url=URL,
         fetched_at="2026-05-05T00:00:00+00:00",
         method=method,
-        formats=BODY_FORMATS,
+        extra_fields=EXTRA_FIELDS,
     )
     found = [
         value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,14 +16,14 @@ from scrapy.utils.misc import load_object
 import newscrawl
 from newscrawl import Article, DocumentError, Evidence, clock, extract
 from newscrawl.body.nce import NceParameters
+from newscrawl.crawling.discovery.page_links import read_page
 from newscrawl.extraction.extract import METHODS, ExtractOptions, UnknownMethodError
 from newscrawl.extraction.method import Method, MethodResult
 from newscrawl.workers.tasks import extract_page
 from tests.conftest import run_python
-from tests.helpers.operations import growth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
@@ -193,44 +193,6 @@ def _json_ld(size: int) -> str:
     return f"<script type=application/ld+json>{json.dumps(values)}</script><p>x"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        lambda size: "<h2>" * 90 + "x <i></i>" * size,
-        lambda size: "<h1>word </h1>" * size,
-        lambda size: "<h1>" + "word " * size,
-        lambda size: "<title>" + "a | " * size,
-        lambda size: "<div itemprop=author>" * 90 + "<b>x</b>" * size,
-        lambda size: "<time datetime='Jan 5 2024 10:00 XYZ'></time>" * size,
-        lambda size: "<meta name=date content='5 Jan x 2024'>" * size,
-        lambda size: f"<meta name=author content='{'a, b and ' * size}'>",
-        lambda size: f"<meta name=author content='a{' ' * size}b'>",
-        lambda size: "<link rel=canonical href='http://['>" * size,
-        lambda size: f'<script type=application/ld+json>{{"@type":{" " * size}</script><p>x',
-        _json_ld,
-        lambda size: f"<p>5 May{' ' * size}2024</p><p>x",
-        lambda size: "<p>" + "word one, two. " * size,
-        lambda size: "<p>word one, two.</p>" * size,
-        lambda size: "<a href=/x>word</a>" * size,
-        lambda size: "<div class=comment>reply by x</div>" * size,
-    ],
-)
-def test_takes_linear_time(page: Callable[[int], str]):
-    extract("<p>x", URL, fetched_at=NOW)  # loads the models
-    layers = (
-        "newscrawl.extraction.extract",
-        "newscrawl.fields.",
-        "newscrawl.document.flatten",
-        "newscrawl.text",
-    )
-    modules = [module for name, module in sys.modules.items() if name.startswith(layers)]
-
-    def extract_page(size: int) -> None:
-        extract(page(size), URL, fetched_at=NOW)
-
-    assert growth(extract_page, 400, *modules) < 2.3
-
-
 def test_page_without_text_has_no_fields():
     article = extract("<html><body><div></div></body></html>", fetched_at=NOW)
     assert (article.title, article.body, article.date) == (None, "", None)
@@ -295,6 +257,22 @@ def test_worker_task_returns_the_article_as_json():
     assert article.to_dict() == extract(PAGE, URL, fetched_at=NOW).to_dict() == plain
 
 
+def test_a_day_next_to_the_link_is_evidence_of_lower_trust():
+    listing = b"<html><body>" + b"".join(
+        b"<div><a href=/news/2026-story-of-the-harbour-%d>Story %d of the harbour and its crane</a>"
+        b"<time datetime=2024-05-0%d>day</time></div>" % (n, n, n)
+        for n in range(1, 9)
+    )
+    found = read_page(listing, url="https://town.example/news/", domains=["town.example"])
+    hints = found.articles[2].hints
+    assert hints["shown_day"] == "2024-05-03"
+    bare = extract_page(b"<p>Text only.</p>", fetched_at=NOW.isoformat(), hints=hints)
+    assert bare["date"] == "2024-05-03"
+    assert bare["evidence"]["date"] == {"source": "hint:listing", "confidence": 0.5}
+    dated = extract_page(PAGE.encode(), fetched_at=NOW.isoformat(), hints=hints)
+    assert dated["date"][:10] != bare["date"]
+
+
 def test_hints_fill_missing_fields():
     hints = {"title": "From the feed", "date": "2024-05-03", "language": "fr"}
     known = extract_page(PAGE.encode(), fetched_at=NOW.isoformat(), hints=hints)
@@ -334,3 +312,15 @@ def test_titles_and_days_of_real_pages(corpus_dir: Path):
             days.append(day == date.fromisoformat(truth["date"][:10]))
     assert sum(titles) / len(titles) > 0.9
     assert sum(days) / len(days) > 0.8
+
+
+def test_metadata_only():
+    """All fields but the body, as with the body."""
+    options = ExtractOptions(extra_fields={"body_markdown", "word_count"})
+    whole = extract(PAGE, "https://site.example/1", options=options)
+    assert whole.body
+    without = extract(PAGE, "https://site.example/1", options=replace(options, metadata_only=True))
+    assert (without.body, without.body_markdown, without.evidence.get("body")) == ("", None, None)
+    whole.remove_body()
+    assert without.to_dict() | {"fetched_at": None} == whole.to_dict() | {"fetched_at": None}
+    assert (without.title, without.word_count) == (whole.title, whole.word_count)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from newscrawl.items import Article
 
 PAGES = [page.file.read_bytes() for page in expected_pages()]
-OPTIONS = ExtractOptions(parts=frozenset(PARTS), formats=FORMATS)
+OPTIONS = ExtractOptions(parts=frozenset(PARTS), extra_fields=FORMATS)
 SNIPPETS = [
     # scripts and styles
     "<script>alert(1)</script>", "<script>", "</script>", "<SCRIPT/SRC=//evil.example/x.js>",

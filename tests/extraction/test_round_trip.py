@@ -84,12 +84,12 @@ def test_made_pages(name: str):
     document = parse_document(f"<body>{PAGES[name]}</body>")
     text, blocks = body_blocks(document, [document.tag.index("body")], frozenset(), URL)
     article = Article(body=text)
-    set_formats(article, blocks, document, FORMATS)
+    set_formats(article, blocks, FORMATS)
     assert_same_structure(article)
 
 
 @pytest.mark.parametrize("page", expected_pages(), ids=label)
 def test_sample_pages_keep_their_structure(page: ExpectedPage):
-    options = ExtractOptions(formats=FORMATS, parts=frozenset(PARTS))
+    options = ExtractOptions(extra_fields=FORMATS, parts=frozenset(PARTS))
     encoding = LEGACY.get(page.path, "utf-8")
     assert_same_structure(extract(page.file.read_bytes(), URL, encoding=encoding, options=options))

@@ -14,7 +14,8 @@ from tests.conftest import REPOSITORY, skip_missing
 
 NAMES = {"t": "http://www.tei-c.org/ns/1.0"}
 OPTIONS = ExtractOptions(
-    parts=frozenset({"captions", "code", "lists", "quotes", "tables"}), formats=frozenset({"html"})
+    parts=frozenset({"captions", "code", "lists", "quotes", "tables"}),
+    extra_fields=frozenset({"body_html"}),
 )
 PAGE = """<html lang=en><body><article><h1>A & B</h1><p>Ann <b>said</b> <a href="/x?a=1&b=2">so</a> &lt;here&gt;,
 and the town has closed the bridge to all traffic until the spring, if the weather allows.</p>

@@ -19,7 +19,6 @@ from newscrawl.fields.cardoso import (
     evaluated_rows,
     title_edit_distance,
 )
-from newscrawl.lab.training.example_types import nodes_without_style
 
 PAGE = b"""<html><head><title>Harbour bridge reopens - Daily Harbour</title><style>
 h1 { font-size: 40px; color: #222 } .date { color: gray; font-size: 12px } b { color: #222 }
@@ -157,15 +156,3 @@ def test_skips_gaps_in_the_forest():
 
 def test_evaluates_the_whole_page_without_forest(document: Document):
     assert evaluated_rows(document, []) == list(document.text_nodes())
-
-
-def test_without_style_makes_attributes_4_to_7_constant(document: Document):
-    rows = list(document.text_nodes())
-    nodes = TextNodes.of(document, rows, Stylesheets(document).style_of)
-    plain = nodes_without_style(nodes)
-    style = ("font_size", "relative_font_size", "bold", "similar_nodes")
-    for name, column in plain.features.items():
-        if name in style:
-            assert len(set(column)) == 1
-        else:
-            assert column == nodes.features[name]

@@ -4,8 +4,14 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from newscrawl.fields.dates.decide import CONFIDENCE, PublicationDate, decide, site_zones
-from newscrawl.fields.dates.evidence import CLEAR_WEIGHT, DateEvidence
+from newscrawl.fields.dates.decide import (
+    CLEAR_WEIGHT,
+    CONFIDENCE,
+    DateEvidence,
+    PublicationDate,
+    decide,
+    site_zones,
+)
 from newscrawl.fields.metadata.structured_date import parse_date
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)

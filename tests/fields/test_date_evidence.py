@@ -8,8 +8,8 @@ import pytest
 from newscrawl import extract
 from newscrawl.body.nce import nce
 from newscrawl.document.document import parse_document
-from newscrawl.fields.dates import evidence
-from newscrawl.fields.dates.evidence import (
+from newscrawl.fields.dates import decide
+from newscrawl.fields.dates.decide import (
     MAX_NODE_LENGTH,
     MAX_TITLE_DISTANCE,
     DateEvidence,
@@ -161,7 +161,7 @@ def test_reads_a_bounded_number_of_nodes(monkeypatch: pytest.MonkeyPatch):
         read.append(text)
         return read_dates(text, **options)
 
-    monkeypatch.setattr(evidence, "read_dates", read_and_note)
+    monkeypatch.setattr(decide, "read_dates", read_and_note)
     found = gather(document, metadata, [0], None, url=URL, fetched_at=NOW)
     assert len(read) == len(found) == 200
     assert max(map(len, read)) <= MAX_NODE_LENGTH

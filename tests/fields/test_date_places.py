@@ -86,3 +86,45 @@ def test_dates_of_other_stories_below_this_one(tag: str):
     )
     head = "<meta property=article:published_time content=2021-03-14T08:00:00Z>"
     assert day(head, after=f"<div>{cards}</div>") == "2021-03-14"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<div class=teaser_wrap><h3 class=teaser-meta>14.03.2021</h3></div>",
+        "<div class='post-info w-embed'>Published <span>Mar 14, 2021</span></div>",
+        "<div class=credits>14 March 2021 | Ada Meyer</div>",
+        "Posted on <a rel=bookmark href=/news/bridge><time datetime=2021-03-14>Sunday, March 14, 2021</time></a>",
+        "<a href=/team><div>The desk of the town hall</div><div>March 14, 2021</div></a>",
+    ],
+)
+def test_dates_in_the_head_are_those_of_the_story_whatever_their_names(head: str):
+    related = "".join(
+        f"<div>{n} April 2021 <a href=/n/{n}>The choir looks for {n} tenors</a></div>"
+        for n in (2, 3)
+    )
+    assert day(head, lang="de" if "14.03" in head else "en", after=related) == "2021-03-14"
+
+
+@pytest.mark.parametrize(
+    "related",
+    [
+        "<div><a href=/n/1>Otters return to the canal</a> <time datetime=2026-05-03>3 May 2026</time></div>",
+        "<ul><li>2 April 2026 <a href=/n/1>Otters return</a></li></ul>",
+        "<p><a href=/n/1>Links of the week (3 May 2026)</a></p>",
+    ],
+)
+def test_a_story_without_a_date_has_none_of_others(related: str):
+    assert day("", after=f"<div class=more>{related}</div>") is None
+
+
+def test_the_update_that_the_page_shows_outweighs_that_of_the_software():
+    head = (
+        "<script type=application/ld+json>"
+        '{"@type":"NewsArticle","datePublished":"2021-03-14","dateModified":"2026-05-03"}</script>'
+        "<p>Updated on 20 April 2021</p>"
+    )
+    page = f"<html lang=en><head>{head[: head.index('<p>')]}</head><body><h1>{TITLE}</h1>{head[head.index('<p>') :]}"
+    found = extract(page + f"<p>{PARAGRAPH}</p>" * 8, fetched_at=NOW)
+    assert str(found.date) == "2021-03-14"
+    assert str(found.date_modified) == "2021-04-20"

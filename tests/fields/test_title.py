@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from newscrawl.document.document import parse_document
+from newscrawl.extraction.extract import extract
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title import Headline, choose_title, word_f1
+from newscrawl.fields.titles.title import Headline, choose_title, parts_of, separators, word_f1
 from newscrawl.items import Evidence
 
 URL = "https://www.riverpost.example/story"
@@ -133,3 +134,49 @@ def test_word_f1_ignores_case_and_punctuation():
     assert word_f1("The old bridge", "the OLD, bridge!") == 1
     assert word_f1("old bridge", "new bridge") == 0.5
     assert word_f1("", "") == 0
+
+
+PARAGRAPH = (
+    "The council of the town voted late on Thursday to open the old bridge again, after repairs."
+)
+
+
+def title_of(head: str, heading: str) -> str | None:
+    page = f"<head>{head}</head><h1>{heading}</h1>" + f"<p>{PARAGRAPH}</p>" * 6
+    return extract(page, "https://www.kestrelbayherald.example/news/bridge").title
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "»Wir fahren wieder«, sagt die Vorsitzende",
+        "»Wir fahren wieder« – Lindhafen feiert",
+        "„Wir fahren wieder“: Lindhafen feiert",
+        "Elle dit : « Je pars » et la ville attend",
+        "「橋は開く」と町長",
+        "»Fisktrappan räddade kvarnen»",
+        "Kestrel Bay – a town and its mill",
+        "Herald – the angel of Harrow is back",
+        "Wheel | Water | Work: a year at the mill",
+    ],
+)
+@pytest.mark.parametrize("end", ["", " | Kestrel Bay Herald", " - Kestrel Bay Herald"])
+def test_keeps_quotations_and_parts_that_the_heading_has(title: str, end: str):
+    assert title_of(f"<title>{title}{end}</title>", title) == title
+
+
+@pytest.mark.parametrize("bullets", ["» ", "› › ", "» » ", "► "])
+def test_removes_bullets_before_a_heading(bullets: str):
+    assert title_of("", f"{bullets}Council reopens the bridge") == "Council reopens the bridge"
+
+
+def test_separators_are_outside_of_quotations_and_brackets():
+    for text in (
+        "He said “yes | no” today",
+        "Elle dit « Oui – non »",
+        "「甲：乙」と丙",
+        "A (b | c) d",
+    ):
+        assert not separators(text), text
+    assert parts_of("Bridge » Town » The Post") == ["Bridge", "Town", "The Post"]
+    assert parts_of('A 5" gun | The Post') == ['A 5" gun', "The Post"]  # no quotation

@@ -25,7 +25,7 @@ CORPUS_NAMES = (
     "news212", "fundus", "wcxb", "daniel", "l3sgn1", "dragnet", "postlight", "css-sites",
     "fundus-history",
 )  # fmt: skip
-FORMATS = frozenset(("markdown", "html"))
+FORMATS = frozenset(("body_markdown", "body_html"))
 _INLINE = {"a", "code", "em", "img", "strong", "sub", "sup"}
 _BLOCKS = {
     "blockquote", "br", "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "li", "ol", "p", "pre",

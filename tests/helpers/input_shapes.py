@@ -78,6 +78,16 @@ PAGES: dict[str, Shape] = {
         ',{"@id":"#","@type":"NewsArticle","author":{"@id":"x"},"isPartOf":{"@id":"#"}}',
         f"]}}</script>{STORY}",
     ),
+    "JSON-LD media": (
+        f'{HEAD}<script type=application/ld+json>{{"@type":"NewsArticle","image":[',
+        '{"@type":"ImageObject","url":"/a/#/b.jpg","name":"A #"},"/a/1920x#/c.jpg",',
+        f'0]}}</script><meta property=og:image content=/b/b.jpg>{STORY}',
+    ),
+    "JSON-LD comments": (
+        f'{HEAD}<script type=application/ld+json>{{"@type":"NewsArticle","comment":[',
+        '{"@type":"Comment","text":"Text #","author":{"@id":"#a"}},{"@id":"#a","name":"A #"},',
+        f"0]}}</script>{STORY}",
+    ),
     "JSON-LD authors": (
         f'{HEAD}<script type=application/ld+json>{{"@type":"NewsArticle","keywords":["a"],"author":["b"',
         ',{"@type":"Person","name":"Jane #"},"B #"',
@@ -114,6 +124,13 @@ PAGES: dict[str, Shape] = {
     "image captions": (f"{HEAD}{STORY}", "<p>Photo: Jane Doe / Agency #</p><small>© Agency</small>", ""),
     "invalid UTF-8": (f"{HEAD}{STORY}<p>", "\udcff\udce9t\udce9 ", ""),
     "NUL": (f"{HEAD}{STORY}<p>", "\0a#", ""),
+    "hiding rules": (f"{HEAD}{STORY}<style>p{{", "opacity:0;display:none}&.a .b>p:not(.c)~p{", "</style>"),
+    "open rules": (f"{HEAD}{STORY}<style>p", "/*{display:none", ""),
+    "open style sheets": (f"{HEAD}{STORY}<style>", "@import 'a' layer(url(", ""),
+    "open tags": (HEAD, "<link a=\"' ", STORY),
+    "metadata": (f"{HEAD}<meta property=og:site_name content='", "&lt;a... - x, {logo", f"'>{STORY}"),
+    "open JSON-LD": (f"{HEAD}<script type=application/ld+json>{{'headline': ", '"\\, // <!-- ', f"</script>{STORY}"),
+    "dates without end": (f"{HEAD}{STORY}<p>", "1 mar 2023 today mon 5 m p.m. ", ""),
 }  # fmt: skip
 
 DEEP_PAGES: dict[str, Shape] = {"nested inline elements": (f"{HEAD}{STORY}<p>", "<b>a<i>b", "")}
@@ -172,6 +189,7 @@ SHEETS: dict[str, Shape] = {
     "charsets": ("", "@charset 'latin1';", "p{color:red}"),
     "white space": ("p{color:", " \n\t", "red}"),
     "important": ("p{", "color:red!important;all:unset;", "}"),
+    "braces": ("", "}p{{color:red;", ""),
     "scopes": ("", "@scope (.a#) to (.b){p{color:red}}@container (width>#px){p{color:red}}", ""),
 }
 
@@ -194,6 +212,7 @@ SITEMAPS: dict[str, Shape] = {
     "one line": ("", "https://news.example/# ", ""),
     "elements in text": ("<urlset><url><loc>", "a<b>#</b>", "</loc></url></urlset>"),
     "instructions": ("", "<?a #?>", "<urlset/>"),
+    "markup": ("<urlset>", "\n<a:&<![CDATA[] ", ""),
 }  # fmt: skip
 
 FEEDS: dict[str, Shape] = {
@@ -241,6 +260,7 @@ SECRETS: dict[str, Shape] = {
     "parameters": ("https://a.example/?", "token=a#&b=c&", ""),
     "passwords": ("", "https://u:p#@a.example/ ", ""),
     "escaped": ("", "%3Ftoken%3Da#%26", ""),
+    "open": ("http://?", "?token-_.a://", "?@="),
 }
 
 OPT_OUTS: dict[str, Shape] = {

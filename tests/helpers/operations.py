@@ -1,38 +1,26 @@
-"""Operation counts for tests of complexity, independent of the machine and its load.
-
-:func:`count_operations` wraps a module's functions, methods and regular expressions and counts calls
-and matching steps. A compiled function counts as one call.
-"""
+"""Steps of regular expressions, for tests of complexity on any machine."""
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
 import sys
 from collections import deque
-from contextlib import contextmanager
 from re import _compiler, _parser  # type: ignore[attr-defined]  # the standard library's parser
 from typing import TYPE_CHECKING, Any
-
-import pytest
 
 from newscrawl.patterns import CJKPattern, LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from types import ModuleType
 
 _SINGLE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
-_MAX_DEPTH = 20_000
 
 
 class Operations:
-    """Counts of calls and of matching steps of regular expressions."""
+    """Count of matching steps of regular expressions."""
 
-    def __init__(self, max_steps: int = 20_000_000) -> None:
-        self.calls = 0
+    def __init__(self, max_steps: int) -> None:
         self.steps = 0
         self._max_steps = max_steps
 
@@ -40,11 +28,6 @@ class Operations:
         """Count a step; fail above the maximum, which ends endless loops."""
         self.steps += 1
         assert self.steps <= self._max_steps
-
-    @property
-    def total(self) -> int:
-        """Number of calls and steps."""
-        return self.calls + self.steps
 
 
 class CountingPattern:
@@ -223,72 +206,6 @@ class CountingPattern:
                     )
 
 
-class CountingList(list[Any]):
-    """List that counts accesses by index."""
-
-    def __init__(self, values: Iterable[Any], operations: Operations) -> None:
-        super().__init__(values)
-        self._operations = operations
-
-    def __getitem__(self, place: Any) -> Any:
-        self._operations.step()
-        return super().__getitem__(place)
-
-
-class CountingDict(dict[int, Any]):
-    """Dictionary of the results of *compute* that counts accesses by key."""
-
-    def __init__(self, compute: Callable[[int], Any], operations: Operations) -> None:
-        super().__init__()
-        self._compute = compute
-        self._operations = operations
-
-    def __getitem__(self, key: int) -> Any:
-        self._operations.step()
-        return super().__getitem__(key)
-
-    def __missing__(self, key: int) -> Any:
-        value = self[key] = self._compute(key)
-        return value
-
-
-@contextmanager
-def count_operations(*modules: ModuleType) -> Iterator[Operations]:
-    """Count the operations of functions, methods and patterns of *modules*; clears their caches."""
-    operations = Operations()
-    wrap = functools.cache(functools.partial(_wrapped, operations))
-    depth = sys.getrecursionlimit()
-    with pytest.MonkeyPatch.context() as patch:
-        for module in modules:
-            for name, value in list(vars(module).items()):
-                if inspect.isclass(value) and value.__module__ == module.__name__:
-                    _wrap_methods(patch, value, wrap)
-                elif isinstance(value, dict) and not name.startswith("__"):
-                    for key, inner in list(value.items()):
-                        if compiled_pattern(inner):
-                            patch.setitem(value, key, wrap(inner))
-                elif _countable(value):
-                    patch.setattr(module, name, wrap(value))
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
-        sys.setrecursionlimit(_MAX_DEPTH)
-        try:
-            yield operations
-        finally:
-            sys.setrecursionlimit(depth)
-
-
-def growth(work: Callable[[int], object], size: int, *modules: ModuleType) -> float:
-    """Return the ratio of operations of *work* at twice *size* to *size*; 2 if linear."""
-    counts = []
-    for number in (size, 2 * size):
-        with count_operations(*modules) as operations:
-            work(number)
-        counts.append(operations.total)
-    assert counts[0]
-    return counts[1] / counts[0]
-
-
 def _checked(found: re.Match[Any] | None, start: int, end: int) -> re.Match[Any] | None:
     """Return *found* after checking that the matcher found the same span."""
     assert (found.span() if found else (start, -1)) == (start, end)
@@ -302,31 +219,3 @@ def compiled_pattern(value: Any) -> re.Pattern[Any] | None:
     if isinstance(value, LazyPattern):
         value = re.compile(*value.arguments)
     return value if isinstance(value, re.Pattern) else None
-
-
-def _countable(value: Any) -> bool:
-    own = getattr(value, "__module__", "") or ""
-    return compiled_pattern(value) is not None or (
-        own.startswith("newscrawl") and (inspect.isfunction(value) or hasattr(value, "cache_clear"))
-    )
-
-
-def _wrapped(operations: Operations, value: Any) -> Any:
-    if pattern := compiled_pattern(value):
-        counting = CountingPattern(pattern, operations)
-        return (lambda _: counting) if isinstance(value, CJKPattern) else counting
-    if hasattr(value, "cache_clear"):
-        value = functools.lru_cache(value.cache_parameters()["maxsize"])(value.__wrapped__)
-
-    @functools.wraps(value)
-    def counted(*args: Any, **kwargs: Any) -> Any:
-        operations.calls += 1
-        return value(*args, **kwargs)
-
-    return counted
-
-
-def _wrap_methods(patch: pytest.MonkeyPatch, owner: type, wrap: Callable[[Any], Any]) -> None:
-    for name, value in list(vars(owner).items()):
-        if inspect.isfunction(value) and not name.startswith("__"):
-            patch.setattr(owner, name, wrap(value))

@@ -18,13 +18,13 @@ from newscrawl.body.parts import PARTS
 from newscrawl.crawling.discovery.feed_parser import read_feed
 from newscrawl.crawling.discovery.page_links import read_page
 from newscrawl.crawling.discovery.site_list import SitesError, load_sites
-from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawling.discovery.sitemaps import read_sitemap
 from newscrawl.crawling.logs import mask_secrets
 from newscrawl.crawling.network.rule_files import product_token, read_rules
 from newscrawl.css import decode_sheet, parse_sheet, sheet_urls
 from newscrawl.document.encoding import header_charset, to_utf8
-from newscrawl.extraction.body_formats import BODY_FORMATS
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.items import EXTRA_FIELDS
 from newscrawl.middlewares.opt_out import (
     _meta_elements,
     is_opted_out_by_header,
@@ -58,7 +58,7 @@ URL = "https://news.example/2026/05/04/story.html"
 SHEET_URL = "https://news.example/a.css"
 DOMAINS = ("news.example",)
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
-ALL_PARTS = ExtractOptions(formats=frozenset(BODY_FORMATS), parts=frozenset(PARTS))
+ALL_PARTS = ExtractOptions(extra_fields=frozenset(EXTRA_FIELDS), parts=frozenset(PARTS))
 
 
 def repeat(shape: Shape, size: int) -> bytes:
@@ -116,10 +116,10 @@ def _sheet(css: bytes) -> object:
 
 
 def _robots(data: bytes, file: str = "robots") -> object:
-    read = read_rules(data, file=file, token="newscrawl")
-    rules = Protego.parse(read["rules"])
+    read = read_rules(data, url=URL, file=file, token="newscrawl")
+    rules = Protego.parse(read["text"])
     allowed = rules.can_fetch(URL, "newscrawl"), rules.crawl_delay("newscrawl")
-    return read_robots(data, url=URL), product_token(data[:9999].decode("latin-1")), allowed
+    return read["sitemaps"], product_token(data[:9999].decode("latin-1")), allowed
 
 
 def _site_list(data: bytes) -> object:

@@ -169,22 +169,6 @@ def standalone_cluster(
         cluster.close()
 
 
-def cpu_seconds(pids: Iterable[int]) -> float:
-    """Return the CPU time of processes and their descendants so far, ended ones included."""
-    total = 0.0
-    for pid in pids:
-        try:
-            family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-        except psutil.NoSuchProcess:
-            continue
-        for process in family:
-            try:
-                total += sum(process.cpu_times()[:4])
-            except psutil.NoSuchProcess:
-                continue
-    return total
-
-
 def write_archive(path: Path, pages: Iterable[tuple[str, bytes, str]]) -> None:
     """Write an archive of pages: URL, body, WARC-Date."""
     with path.open("wb") as file:

@@ -9,7 +9,7 @@ from scrapy.http import HtmlResponse
 
 import newscrawl
 from tests.servers import pages
-from tests.servers.page_server import serve_pages
+from tests.servers.page_server import PageServer
 
 URL = "http://tagesbote.test/2026/03/14/1-muehle.html"
 TEXT = pages.article_page(1, meta_charset=None)
@@ -43,7 +43,7 @@ def test_reads_web_poet_response() -> None:
 
 
 def test_reads_requests_response() -> None:
-    with serve_pages({"/1.html": TEXT.encode()}) as server:
+    with PageServer({"/1.html": TEXT.encode()}) as server:
         response = requests.get(f"{server.url}/1.html", timeout=30)
     check(newscrawl.from_response(response), response.url)
 

@@ -17,7 +17,7 @@ from newscrawl.samples import SampleSites, expected_pages
 from tests.conftest import skip_missing
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages
-from tests.servers.page_server import serve_pages
+from tests.servers.page_server import PageServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,7 @@ def test_jobdir(tmp_path: Path, spider: str, frontier: bool, limit: int):
     settings: dict[str, object] = {"JOBDIR": "job%20", "CONCURRENT_REQUESTS": 1}
     settings["NEWSCRAWL_FRONTIER_ENABLED"] = frontier
     titles: list[str] = []
-    with serve_pages(SITE | {"/": FRONT_PAGE.encode()}) as server:
+    with PageServer(SITE | {"/": FRONT_PAGE.encode()}) as server:
         arguments = {
             "urls": ",".join(f"{server.url}{path}" for path in SITE),
             "site": f"{server.url}/",
@@ -111,7 +111,7 @@ def test_playwright(tmp_path: Path, rendered: bool):
         skip_missing(reason)
     handler = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
     launch = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
-    with serve_pages({"/1.html": SCRIPTED.format(page=pages.article_page(1)).encode()}) as server:
+    with PageServer({"/1.html": SCRIPTED.format(page=pages.article_page(1)).encode()}) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER,
@@ -135,7 +135,7 @@ def test_zyte_api(tmp_path: Path):
     settings = Settings({"ADDONS": addons, "TWISTED_REACTOR_ENABLED": True})
     AddonManager(get_crawler()).load_settings(settings)
     assert settings["ZYTE_API_FALLBACK_HTTP_HANDLER"] == HTTP_HANDLER
-    with serve_pages(SITE) as server:
+    with PageServer(SITE) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER,

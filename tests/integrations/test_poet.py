@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages
-from tests.servers.page_server import serve_pages
+from tests.servers.page_server import PageServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def _poet() -> None:
 @pytest.mark.parametrize("addons", [{}, ADDON])
 def test_provides_articles(tmp_path: Path, addons: dict[str, int]):
     """To callbacks and to page objects; page objects of the project take precedence."""
-    with serve_pages(SITE) as server:
+    with PageServer(SITE) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER.replace("NETLOC", server.url.removeprefix("http://")),

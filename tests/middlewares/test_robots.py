@@ -147,12 +147,27 @@ def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
     assert crawl.errors() == []
     paths = "robots.txt", "map.xml", ""
     assert [web.request_counts()[f"127.0.0.1/{path}"] for path in paths] == [1, 1, 1]
+    # Another crawl of the same day reads its sitemap again, but not robots.txt.
+    again = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_ALL_DUE=True)
+    assert again.errors() == []
+    assert [web.request_counts()[f"127.0.0.1/{path}"] for path in paths] == [1, 2, 2]
     # Its rules apply to the next crawl, too, which does not fetch it.
     pages = [f"{base}/private", f"{base}/map.xml"]
     assert crawl_pages(tmp_path, pages, direct_environment()).errors() == []
-    assert web.request_counts()["127.0.0.1/map.xml"] == 2
+    assert web.request_counts()["127.0.0.1/map.xml"] == 3
     assert web.request_counts()["127.0.0.1/robots.txt"] == 1
     assert "127.0.0.1/private" not in web.request_counts()
+
+
+@pytest.mark.slow
+def test_sitemaps_without_obeying_robots_txt(tmp_path: Path, web: DirectWeb):
+    base = f"http://127.0.0.1:{web.port}"
+    web.put("127.0.0.1/robots.txt", text("User-agent: *\nDisallow: /\nSitemap: /map.xml\n"))
+    web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
+    web.put("127.0.0.1/", html("front"))
+    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), ROBOTSTXT_OBEY=False)
+    assert crawl.errors() == []
+    assert web.request_counts()["127.0.0.1/map.xml"] == 1
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import pickle
 from base64 import b64encode
@@ -15,6 +16,8 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from newscrawl.middlewares import StylesheetMiddleware
+from newscrawl.middlewares.sheet_history import MAX_AGE
+from newscrawl.middlewares.stylesheet_middleware import MAX_SHEET_SIZE, MAX_SHEETS
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
@@ -29,7 +32,6 @@ HOSTS = 6
 PAGES = 15
 #: seconds that pages wait for sheets without an answer
 TIMEOUT = 6.0
-SHEET_SIZE = 200_000
 
 THEME = "http://cdn.example/theme.css"
 
@@ -107,14 +109,14 @@ def test_requests_have_accept_and_referer(healthy: Recorded):
 FAULTS: dict[str, tuple[list[Answer], str, int]] = {
     "missing": ([Answer(b"", 404)], "failed_count/http_404", 1),
     "html": ([Answer(headers={"Content-Type": "text/html"})], "failed_count/content_type", 1),
-    "large": ([Answer(b" " * (SHEET_SIZE + 1))], "failed_count/too_large", 2),
+    "large": ([Answer(b" " * (MAX_SHEET_SIZE + 1))], "failed_count/too_large", 2),
     "bomb": ([bomb(5)], "failed_count/too_large", 2),
     "hang": ([HANG], "failed_count/timeout", 1),
     "loop": ([redirect("http://css-loop.example/0.css")], "failed_count/redirects", 1),
     "forbidden": ([Answer()], "failed_count/robots", 1),
     "broken": ([Answer(b"", 500)] * 8, "failed_count/http_500", 5),
     "drop": ([Answer(drops=True)] * 8, "failed_count/connection", 5),
-    "many": ([Answer()] * 12, "fetched_count", 0),
+    "many": ([Answer()] * (MAX_SHEETS + 4), "fetched_count", 0),
 }
 
 
@@ -161,8 +163,6 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
         answers,
         *pages,
         NEWSCRAWL_CSS_TIMEOUT=15,
-        NEWSCRAWL_CSS_SHEETS=8,
-        NEWSCRAWL_CSS_SHEET_SIZE=SHEET_SIZE,
         RETRY_TIMES=1,
         NEWSCRAWL_MIN_BODY=0,
         NEWSCRAWL_KEEP="article,index,other",
@@ -216,7 +216,7 @@ def test_refuses_other_schemes_and_invalid_urls(faulty: Recorded):
 
 def test_limits_sheets_of_a_page(faulty: Recorded):
     requested = [url for url in faulty.web.request_counts() if url.startswith("css-many.example/")]
-    assert len([url for url in requested if url.endswith(".css")]) == 8
+    assert len([url for url in requested if url.endswith(".css")]) == MAX_SHEETS
 
 
 @pytest.mark.parametrize("name", ["print", "plain"])
@@ -328,11 +328,11 @@ def test_crawl_does_not_stay_open_for_sheets(tmp_path: Path, obeys: bool):
 
 
 def test_closing_cancels_downloads(tmp_path: Path):
-    answers = {f"css.example/{n}.css": HANG for n in range(30)}
+    answers = {f"css{n}.example/a.css": HANG for n in range(30)}
     pages = {
-        f"paper{n}.example/p.html": page(n, link(f"http://css.example/{n}.css")) for n in range(30)
+        f"paper{n}.example/p.html": page(n, link(f"http://css{n}.example/a.css")) for n in range(30)
     }
-    settings = {"CLOSESPIDER_ITEMCOUNT": 2, "NEWSCRAWL_CSS_HOST_FAILURES": 0}
+    settings = {"CLOSESPIDER_ITEMCOUNT": 2}
     found = record(tmp_path, answers | pages, *pages, **settings, NEWSCRAWL_CSS_TIMEOUT=TIMEOUT)
     assert found.crawl.stats["finish_reason"] == "closespider_itemcount"
     assert found.counts().get("failed_count/timeout", 0) < 30
@@ -355,10 +355,58 @@ def test_response_meta_can_be_pickled():
     }
 
 
-def test_reuses_sheets_of_former_crawl(tmp_path: Path):
-    answers = {"paper.example/1.html": page(1, link("/a.css")), "paper.example/a.css": Answer()}
-    counts = [record(tmp_path, answers, "paper.example/1.html").counts() for _ in range(2)]
-    assert [count.get("cached_count", 0) for count in counts] == [0, 1]
+def test_requests_a_sheet_once_a_week(tmp_path: Path):
+    """A later crawl uses it without a request, and one after a week asks whether it changed."""
+    sheet = Answer(
+        b"@import 'b.css'; p { color: red }", headers={"ETag": '"1"', "Content-Type": "text/css"}
+    )
+    answers = {
+        "paper.example/1.html": page(1, link("/a.css")),
+        "paper.example/a.css": sheet,
+        "paper.example/b.css": Answer(),
+    }
+
+    def crawl(**changed: Answer) -> Recorded:
+        found = record(
+            tmp_path,
+            answers | {f"paper.example/{name}.css": it for name, it in changed.items()},
+            "paper.example/1.html",
+        )
+        assert found.crawl.items[-1]["style_complete"] is True
+        return found
+
+    def sheets(found: Recorded) -> set[str]:
+        return {url for url in found.web.request_counts() if url.endswith(".css")}
+
+    assert sheets(crawl()) == {"paper.example/a.css", "paper.example/b.css"}
+    again = crawl()
+    assert sheets(again) == set()
+    assert again.counts()["kept_count"] == 2
+    for file in tmp_path.rglob("*.url"):  # a week passes
+        known = json.loads(file.read_bytes())
+        file.write_text(json.dumps(known | {"checked": known["checked"] - MAX_AGE}))
+    later = crawl(a=Answer(b"", status=304))
+    assert sheets(later) == {"paper.example/a.css", "paper.example/b.css"}
+    assert later.counts()["unchanged_count"] == 1
+    assert later.web.requests["paper.example/a.css"].headers["if-none-match"] == '"1"'
+    for file in tmp_path.rglob("*.json"):  # the store was emptied
+        file.unlink()
+    assert sheets(crawl()) == {"paper.example/a.css", "paper.example/b.css"}
+
+
+def test_fetches_no_sheets_of_fonts_and_icons(tmp_path: Path):
+    fonts = (
+        "http://fonts.googleapis.com/css?family=X",
+        "/lib/font-awesome/css/all.min.css",
+        "/css/fontawesome-5.min.css?v=1",
+    )
+    answers = {
+        "paper.example/1.html": page(1, *map(link, fonts), link("/a.css")),
+        "paper.example/a.css": Answer(),
+    }
+    found = record(tmp_path, answers, "paper.example/1.html")
+    assert [url for url in found.web.request_counts() if "css" in url] == ["paper.example/a.css"]
+    assert found.crawl.items[0]["style_complete"] is True
 
 
 def test_disabled_middleware_fetches_no_sheets(tmp_path: Path):

@@ -97,7 +97,7 @@ def _page(name: str, version: str, sheet: bytes, seed: int) -> Page:
     base = "http://frameworks.test/"
     rng = Random(f"{name} {version} {seed}")
     rules = parse_sheet(decode_sheet(sheet)).rules
-    texts = sorted({text for selectors, _ in rules for text in split_list(selectors)})
+    texts = sorted({text for selectors, *_ in rules for text in split_list(selectors)})
     body = "\n".join(_elements(rng.sample(texts, min(len(texts), _SELECTORS)), rng))
     html = (
         f'<!doctype html><html><head><title>{name}</title><link rel="stylesheet" href="all.css">'

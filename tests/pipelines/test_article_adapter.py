@@ -10,13 +10,13 @@ import pytest
 from itemadapter import ItemAdapter
 from scrapy.exporters import CsvItemExporter, JsonLinesItemExporter
 
-from newscrawl.items import Article, BodyImage, BodyLink
+from newscrawl.items import EXTRA_FIELDS, Article, BodyLink, Media
 from newscrawl.pipelines.item_filler import use_article_adapter
 
 if TYPE_CHECKING:
     from scrapy.exporters import BaseItemExporter
 
-FORMATS = {"body_markdown", "body_html", "links", "images"}
+FORMATS = {*EXTRA_FIELDS}
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +47,13 @@ def test_formats_that_were_not_requested_are_absent():
 
 def test_links_and_images_are_objects():
     article = Article(
-        links=[BodyLink("https://a.example/", "a")], images=[BodyImage("b", "c", "d")]
+        links=[BodyLink("https://a.example/", "a")], images=[Media("b", "d", alt="c")]
     )
     row = json.loads(feed(JsonLinesItemExporter, article))
     assert row["links"] == [{"url": "https://a.example/", "text": "a"}]
-    assert row["images"] == [{"url": "b", "alt": "c", "caption": "d"}]
+    assert row["images"] == [
+        {"url": "b", "caption": "d", "credit": None, "alt": "c", "width": None}
+    ]
 
 
 def test_other_access_is_that_of_a_dataclass():

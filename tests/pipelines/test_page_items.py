@@ -14,7 +14,7 @@ import scrapy
 import zyte_common_items
 from itemadapter import ItemAdapter
 
-from newscrawl.items import Article, Breadcrumb, Evidence, Image
+from newscrawl.items import Article, Breadcrumb, Evidence, Media
 from newscrawl.pipelines.item_filler import ItemFiller, to_zyte
 from tests.pipelines.test_news_extract_pipeline import (
     HTML,
@@ -124,11 +124,14 @@ def test_maps_field_names() -> None:
     process(
         item,
         NEWSCRAWL_OUTPUT="fill",
-        NEWSCRAWL_URL_FIELD="link",
-        NEWSCRAWL_HTML_FIELD="response",
         NEWSCRAWL_STATUS_FIELD="outcome",
         NEWSCRAWL_REMOVE_HTML=False,
-        NEWSCRAWL_FIELDS={"title": "headline", "evidence": None, "url": None},
+        NEWSCRAWL_FIELDS={
+            "url": "link",
+            "html": "response",
+            "title": "headline",
+            "evidence": None,
+        },
     )
     assert item["headline"] == pages.title(1)
     assert (item["title"], item["outcome"], item["response"]) == ("", "article", HTML.decode())
@@ -138,7 +141,7 @@ def test_maps_field_names() -> None:
 def test_dict_has_every_column() -> None:
     """A CSV feed takes its columns from the first item."""
     good, bad = {"url": URL, "html": HTML}, {"url": URL, "html": b""}
-    process(good, bad, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_BODY_FORMATS=["links", "markdown"])
+    process(good, bad, NEWSCRAWL_OUTPUT="fill", NEWSCRAWL_EXTRA_FIELDS=["links", "body_markdown"])
     assert good.keys() == bad.keys()
     assert good.keys() > {"body_markdown", "canonical_url", "links", "newscrawl_status"}
     assert not {"body_html", "images"} & good.keys()
@@ -247,7 +250,7 @@ def test_maps_zyte_fields() -> None:
             language="de",
             authors=["Ada"],
             description="D",
-            image=Image("https://a.test/i.jpg", "C"),
+            image=Media("https://a.test/i.jpg", "C"),
             breadcrumbs=(Breadcrumb("Home", "https://a.test/"), Breadcrumb("City")),
             evidence={"body": Evidence("nce", 0.5)},
         )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from newscrawl.crawling.site_stats import SiteCounts
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import CrawlRecord
 from newscrawl.reports.drift import find_alarms
@@ -35,7 +35,9 @@ def hourly_crawl(hour: int, random: Random, change: Callable[[SiteRecord], None]
         published = datetime.fromtimestamp(now, UTC).isoformat()
         numbers = (2 * hour, 2 * hour + 1)
         record.articles = [article(n, now, random, published=published) for n in numbers]
-        record.counts = Counter({"fetched": 3, "article": 2, "dropped/unchanged": 1, "known": 20})
+        record.counts = SiteCounts(
+            {"fetched": 3, "article": 2, "dropped/unchanged": 1, "known": 20}
+        )
         if name == SITE and hour in BROKEN:
             change(record)
     return crawl
@@ -60,19 +62,19 @@ def lose_text(record: SiteRecord) -> None:
 def lose_a_third(record: SiteRecord) -> None:
     if record.articles[0].url.endswith(("0", "4", "8")):
         del record.articles[0]
-        record.counts += Counter({"article": -1, "dropped/not_article": 1})
+        record.counts += SiteCounts({"article": -1, "dropped/not_article": 1})
 
 
 def shrink(record: SiteRecord) -> None:
-    record.counts = Counter({"fetched": 6, "article": 2, "dropped/shrunk": 4})
+    record.counts = SiteCounts({"fetched": 6, "article": 2, "dropped/shrunk": 4})
 
 
 def show_consent(record: SiteRecord) -> None:
-    record.articles, record.counts = [], Counter({"fetched": 4, "dropped/consent": 4})
+    record.articles, record.counts = [], SiteCounts({"fetched": 4, "dropped/consent": 4})
 
 
 def close_down(record: SiteRecord) -> None:
-    record.articles, record.counts = [], Counter({"failed/connection": 2})
+    record.articles, record.counts = [], SiteCounts({"failed/connection": 2})
 
 
 @pytest.mark.slow
@@ -84,7 +86,7 @@ def test_broken_site(change: Callable[[SiteRecord], None], hours: int):
     """It raises one alarm, within the hours, which is closed once after the repair; no other does."""
     random = Random(1)
     crawls = [hourly_crawl(hour, random, change) for hour in range(88)]
-    with AlarmBook([]) as book:
+    with AlarmBook("") as book:
         opened, closed = history(crawls, book)
         assert (opened[:2], closed[:2]) == (("opened", SITE), ("closed", SITE))
         assert BROKEN.start <= opened[2] <= BROKEN.start + hours
@@ -93,19 +95,22 @@ def test_broken_site(change: Callable[[SiteRecord], None], hours: int):
 
 def be_unreachable(record: SiteRecord) -> None:
     counts = {"discovery_failed/http_503": 2, "unreachable/http_503": 1}
-    record.articles, record.counts = [], Counter(counts)
+    record.articles, record.counts = [], SiteCounts(counts)
 
 
 def be_slow(record: SiteRecord) -> None:
-    record.articles, record.counts = [], Counter({"fetched": 1, "failed/timeout": 2, "known": 20})
+    record.articles, record.counts = (
+        [],
+        SiteCounts({"fetched": 1, "failed/timeout": 2, "known": 20}),
+    )
 
 
 def put_off(record: SiteRecord) -> None:
-    record.articles, record.counts = [], Counter({"failed/retry_after": 2, "known": 20})
+    record.articles, record.counts = [], SiteCounts({"failed/retry_after": 2, "known": 20})
 
 
 def give_nothing(record: SiteRecord) -> None:
-    record.articles, record.counts = [], Counter({"fetched": 8, "dropped/not_article": 8})
+    record.articles, record.counts = [], SiteCounts({"fetched": 8, "dropped/not_article": 8})
 
 
 @pytest.mark.parametrize(
@@ -124,7 +129,7 @@ def test_outage_with_several_symptoms(symptoms: tuple[Callable[[SiteRecord], Non
         for number, change in enumerate(symptoms):
             for crawl in crawls[start + 4 * number : start + 4 * number + 4]:
                 change(crawl.sites[SITE])
-    with AlarmBook([]) as book:
+    with AlarmBook("") as book:
         messages = [(name, site) for name, site, _ in history(crawls, book)]
         assert messages == 2 * [("opened", SITE), ("closed", SITE)]
 
@@ -135,14 +140,14 @@ def test_lost_network():
     crawls = [hourly_crawl(hour, random, close_down) for hour in range(40)]
     for crawl in crawls[20:32]:
         for number, record in enumerate(crawl.sites.values()):
-            record.articles, record.counts = [], Counter({"not_due/feed": 1})
+            record.articles, record.counts = [], SiteCounts({"not_due/feed": 1})
             if crawl is crawls[20] or (crawl is crawls[25] and number < 2):
-                record.counts = Counter({"discovery_failed/dns": 2, "unreachable/dns": 1})
+                record.counts = SiteCounts({"discovery_failed/dns": 2, "unreachable/dns": 1})
             elif crawl is crawls[26] and number < 2:
-                record.counts += Counter({"failed/timeout": 2, "skipped/unreachable": 1})
+                record.counts += SiteCounts({"failed/timeout": 2, "skipped/unreachable": 1})
     # One site is not due when the network is there again.
-    crawls[32].sites[SITE].articles, crawls[32].sites[SITE].counts = [], Counter()
-    with AlarmBook([]) as book:
+    crawls[32].sites[SITE].articles, crawls[32].sites[SITE].counts = [], SiteCounts()
+    with AlarmBook("") as book:
         assert history(crawls, book) == [("opened", "all sites", 20), ("closed", "all sites", 32)]
 
 
@@ -152,7 +157,7 @@ def test_listings_that_roll_over():
     crawls = [hourly_crawl(hour, random, close_down) for hour in range(42)]
     for crawl in crawls[30:]:
         crawl.sites[SITE].counts["rolled_over"] = int(crawl is not crawls[40])
-    with AlarmBook([]) as book:
+    with AlarmBook("") as book:
         opened = [("opened", SITE, 32), ("opened", SITE, 40)]
         assert history(crawls, book) == opened
         assert {alarm.measure for alarm in book.past} == {"rolled_over", "unreachable"}
@@ -163,7 +168,7 @@ def test_gap_of_a_week_raises_no_alarm():
     random = Random(4)
     hours = [*range(30), *range(198, 204)]
     crawls = [hourly_crawl(hour, random, close_down) for hour in hours]
-    with AlarmBook([]) as book:
+    with AlarmBook("") as book:
         assert history(crawls, book) == []
 
 
@@ -171,7 +176,7 @@ def test_unsent_alarm_is_sent_by_the_next_report():
     """As after a webhook that failed; one that is closed before is not mentioned."""
     random = Random(3)
     crawls = [hourly_crawl(hour, random, close_down) for hour in range(42)]
-    with AlarmBook([]) as book:
+    with AlarmBook("") as book:
         for _ in range(2):
             alarms = find_alarms(crawls, book.past)
             ((unsent,), closed) = book.update(alarms, crawls[-1].ended)

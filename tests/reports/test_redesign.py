@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SEEDS = range(10)
+TEAMS = "/workflows/8f3a/triggers/manual/paths/invoke?api-version=1&sig=x"
 SECOND = 24
 """Hour of the second crawl, and of the change."""
 ARTICLES = 12
@@ -93,7 +94,7 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_alarms(state: Path):
     """Each of the ten changed sites raises an alarm, none of the ten others does."""
-    crawls = read_crawls([str(state)])
+    crawls = read_crawls(str(state))
     assert len(crawls) == 2
     assert len(crawls[0].sites) == 20
     alarms = find_alarms(crawls)
@@ -103,7 +104,7 @@ def test_alarms(state: Path):
 
 def test_record_has_counts(state: Path):
     """The state has the counts and articles of each site."""
-    record = read_crawls([str(state)])[0].sites[site("stays", 3)]
+    record = read_crawls(str(state))[0].sites[site("stays", 3)]
     assert record.counts["article"] == len(record.articles) == ARTICLES
     assert record.counts["fetched"] == ARTICLES
     assert {article.authors for article in record.articles} == {1}
@@ -121,7 +122,7 @@ class Webhook:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 webhook.bodies.append((self.headers["Content-Type"], json.loads(body)))
-                self.send_response(204 if self.path == "/alarm" else 500)
+                self.send_response({"/alarm": 204, TEAMS: 202}.get(self.path, 500))
                 self.end_headers()
 
             def log_message(self, *args: object) -> None:
@@ -165,25 +166,48 @@ def test_command(state: Path, tmp_path: Path, webhook: Webhook):
     assert len(list((output / "sites").iterdir())) == 20
     ((content_type, body),) = webhook.bodies
     assert content_type == "application/json"
+    shown = body["text"].splitlines()  # by Slack and Mattermost
+    assert [line for line in done.stderr.splitlines() if line.startswith("alarm: ")] == shown
+    assert "attachments" not in body
     assert {alarm["site"] for alarm in body["alarms"]} == {site("changes", s) for s in SEEDS}
-    assert set(body["alarms"][0]) == {"site", "measure", "before", "after", "p_value", "message"}
+    assert set(body["alarms"][0]) == {"site", "measure", "before", "after", "message"}
     again = run_report(state, "-o", output, "-s", hook, "-s", allowed)
     assert again.returncode == 4
     assert len(webhook.bodies) == 1
     assert all(line.startswith("alarm open since ") for line in again.stderr.splitlines()[:-1])
 
 
+def test_teams(state: Path, tmp_path: Path, webhook: Webhook):
+    """A workflow of Teams gets a card with a block for each alarm, and nothing that it must map."""
+    state = copied(state, tmp_path)
+    done = run_report(
+        state, "-o", tmp_path / "report", "-s", f"NEWSCRAWL_ALARM_WEBHOOK={webhook.url}{TEAMS}",
+        "-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1",
+    )  # fmt: skip
+    assert done.returncode == 4, done.stderr
+    ((content_type, body),) = webhook.bodies
+    assert content_type == "application/json"
+    assert body["type"] == "message"
+    (attachment,) = body["attachments"]
+    assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+    card = attachment["content"]
+    assert (card["type"], card["version"]) == ("AdaptiveCard", "1.4")
+    assert {(block["type"], block["wrap"]) for block in card["body"]} == {("TextBlock", True)}
+    alarms = [line for line in done.stderr.splitlines() if line.startswith("alarm: ")]
+    assert [block["text"] for block in card["body"]][1:] == alarms
+
+
 def test_webhook_is_under_the_safety_rules(state: Path, tmp_path: Path, webhook: Webhook):
     """A private address is refused unless allowed; the message does not have the path."""
-    hook, state = f"{webhook.url}/alarm-secret", copied(state, tmp_path)
-    done = run_report(state, "-o", tmp_path / "report", "--alarm-webhook", hook)
+    hook, state = f"NEWSCRAWL_ALARM_WEBHOOK={webhook.url}/alarm-secret", copied(state, tmp_path)
+    done = run_report(state, "-o", tmp_path / "report", "-s", hook)
     assert done.returncode == 1
     assert "not a public address" in done.stderr
     assert "secret" not in done.stderr
     assert webhook.bodies == []
     assert (tmp_path / "report/index.html").exists()
     failed = run_report(
-        state, "-o", tmp_path / "report", "--alarm-webhook", hook,
+        state, "-o", tmp_path / "report", "-s", hook,
         "-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "RETRY_ENABLED=0",
     )  # fmt: skip
     assert failed.returncode == 1

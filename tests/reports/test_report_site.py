@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections import Counter
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from newscrawl.crawling.crawl_store import CrawlStore
-from newscrawl.crawling.site_stats import DroppedPage
+from newscrawl.crawling.site_stats import DroppedPage, SiteCounts
 from newscrawl.reports.crawl_records import CrawlRecord, ReportError, read_crawls
 from newscrawl.reports.drift import find_alarms
 from newscrawl.reports.report_site import write_report
@@ -30,6 +28,8 @@ from tests.reports.test_redesign import run_report
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from playwright.sync_api import Page
+
 HOSTILE = "</td></title><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{7*7}}"
 
 
@@ -45,7 +45,7 @@ def records() -> list[CrawlRecord]:
         crawl.ended, crawl.reason = crawl.started + 333, "finished"
         for site, record in crawl.sites.items():
             counts = {"discovered": 40, "fetched": 15, "article": 12, "dropped/too_short": 2}
-            record.counts = Counter({**counts, f"failed/{HOSTILE}": 1})
+            record.counts = SiteCounts({**counts, f"failed/{HOSTILE}": 1})
             record.dropped = [DroppedPage(site, "index", 0.93, f"javascript:alert(3)//{HOSTILE}")]
             record.articles = [
                 a._replace(kind="article", cluster="c1" if k < 2 else f"{site}{k}")
@@ -110,9 +110,8 @@ def test_everything_from_pages_is_escaped(report: Path):
 def test_controls(report: Path):
     """Theme, sections, filters, sorting, clusters and links between the pages work."""
     with browse(report / "index.html") as (page, messages):
-        theme = page.get_by_role("button", name="Dark theme")
-        theme.click()
-        assert theme.get_attribute("aria-pressed") == "true"
+        page.get_by_role("button", name="Dark theme").click()
+        assert page.get_by_role("button", name="Light theme").is_visible()
         for link in page.get_by_role("navigation").get_by_role("link").all():
             link.click()
             target = page.evaluate("location.hash.slice(1)")
@@ -151,6 +150,31 @@ def _key(text: str) -> Any:
 
 
 @needs_chromium
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_cut_tables_have_a_shadow(report: Path, scheme: str):
+    """On a phone, at the edges behind which there is more; on a desktop, nowhere."""
+
+    def shadows(page: Page) -> list[bool]:
+        box = table.bounding_box()
+        assert box is not None
+        edges = [
+            page.screenshot(clip={"x": x, "y": box["y"] + 5, "width": 6, "height": 20})
+            for x in (box["x"], box["x"] + box["width"] / 2, box["x"] + box["width"] - 6)
+        ]
+        return [edge != edges[1] for edge in edges[::2]]
+
+    for width, expected in ((PHONE, [[False, True], [True, False]]), (DESKTOP, [[False] * 2] * 2)):
+        with browse(report / "index.html", scheme=scheme, width=width) as (page, _):
+            table = page.get_by_role("region", name="Table of sites")
+            table.scroll_into_view_if_needed()
+            table.locator("table").evaluate("table => { table.style.visibility = 'hidden'; }")
+            found = [shadows(page)]
+            table.evaluate("region => { region.scrollLeft = region.scrollWidth; }")
+            found.append(shadows(page))
+            assert found == expected
+
+
+@needs_chromium
 def test_keyboard_and_screen_reader(report: Path):
     """Tab reaches all controls with a visible focus; landmarks, tables and plots have names."""
     with browse(report / "index.html") as (page, _):
@@ -171,49 +195,13 @@ def test_keyboard_and_screen_reader(report: Path):
             assert line in tree, tree
 
 
-def article(url: str, hour: int, **fields: Any) -> dict[str, Any]:
-    return {
-        "url": url,
-        "title": "Title",
-        "body": "Text " * 50,
-        "authors": ["A. Author"],
-        "date": "2026-11-20",
-        "fetched_at": f"2026-11-20T{hour:02}:00:00+00:00",
-        "evidence": {"body": {"source": "blocks", "confidence": 0.9}},
-        **fields,
-    }
-
-
-def test_feeds(tmp_path: Path):
-    """Feeds are split at gaps of an hour; rows that are not articles are skipped."""
-    lines = [article("https://a.example/1", 1), article("https://b.example/1", 1)]
-    lines += [article("https://a.example/2", 5, evidence="no JSON", authors=None, date="soon")]
-    text = "\n".join([*map(json.dumps, lines), "[1]", '{"title": "no URL"}', '{"url": '])
-    feed = tmp_path / "articles.jsonl.gz"
-    feed.write_bytes(gzip.compress(text.encode()))
-    first, last = read_crawls([str(feed)])
-    assert sorted(first.sites) == ["a.example", "b.example"]
-    (known,), (unknown,) = first.sites["a.example"].articles, last.sites["a.example"].articles
-    assert (known.confidence, known.length, known.authors, known.published) == (
-        0.9,
-        250,
-        1,
-        "2026-11-20",
-    )
-    assert (unknown.confidence, unknown.authors, unknown.published) == (None, 0, None)
-    other = tmp_path / "second.jsonl"
-    other.write_text(json.dumps(article("https://a.example/3", 1)))
-    assert len(read_crawls([str(feed), str(other)])) == 3
-
-
 def test_inputs_without_a_crawl(tmp_path: Path):
-    """A feed without articles and a database without a record are errors that name the file."""
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text("")
-    with pytest.raises(ReportError, match=r"empty\.jsonl: no crawl is recorded"):
-        read_crawls([str(empty)])
+    """A feed and a database without a record are errors that name the file."""
+    feed = tmp_path / "feed.jsonl"
+    feed.write_text('{"url": "https://a.example/1"}')
+    with pytest.raises(ReportError, match=r"feed\.jsonl: file is not a database"):
+        read_crawls(str(feed))
     state = tmp_path / "state.sqlite"
-    import asyncio
 
     async def create() -> None:
         store = CrawlStore(state)
@@ -222,30 +210,21 @@ def test_inputs_without_a_crawl(tmp_path: Path):
 
     asyncio.run(create())
     with pytest.raises(ReportError, match=r"state\.sqlite: no crawl is recorded"):
-        read_crawls([str(state)])
+        read_crawls(str(state))
 
 
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
-        (("{tmp}/none.jsonl", "-o", "{tmp}/report"), 1, "No such file"),
-        (("{tmp}/feed.jsonl",), 2, "Missing option '-o'"),
-        (("{tmp}/feed.jsonl", "-o", "{tmp}/report", "-s", "x"), 2, "expected NAME=VALUE"),
+        (("{tmp}/none.sqlite", "-o", "{tmp}/report"), 2, "does not exist"),
+        (("{tmp}/state.sqlite",), 2, "Missing option '-o'"),
+        (("{tmp}/state.sqlite", "-o", "{tmp}/report", "-s", "x"), 2, "expected NAME=VALUE"),
+        (("{tmp}/state.sqlite", "-o", "{tmp}/report", "--metrics", "{tmp}"), 2, "is a directory"),
     ],
 )
 def test_errors_take_one_line(tmp_path: Path, args: tuple[str, ...], code: int, message: str):
-    """Wrong usage ends with 2, other failures with 1."""
+    """Wrong usage ends with 2."""
+    (tmp_path / "state.sqlite").touch()
     done = run_report(*(arg.replace("{tmp}", str(tmp_path)) for arg in args))
     assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
     assert message in done.stderr
-
-
-def test_report_of_a_feed(tmp_path: Path):
-    """One crawl without alarms: exit code 0, counts are not invented."""
-    feed = tmp_path / "articles.jsonl"
-    feed.write_text(json.dumps(article("https://a.example/1", 1)))
-    done = run_report(feed, "-o", tmp_path / "report")
-    assert (done.returncode, done.stderr) == (0, f"Wrote {tmp_path}/report/index.html\n")
-    index = (tmp_path / "report/index.html").read_text(encoding="utf-8")
-    assert "there is no earlier crawl to compare with" in index
-    assert '<td class="number">–</td>' in index

@@ -63,7 +63,7 @@ def chunked(body: bytes, size: int = 16_384) -> bytes:
 
 
 class LoopbackServer(ABC):
-    """Origin server and forward proxy, in a thread, on a free port.
+    """Origin server and forward proxy, in a thread, on *port*, or a free one.
 
     As a proxy it answers for every host name and makes no outgoing connection, so that a crawl
     behind it cannot leave the machine. Requests in a TLS tunnel get the same answers.
@@ -72,7 +72,8 @@ class LoopbackServer(ABC):
     #: address to listen on
     address = "127.0.0.1"
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
+        self._port = port
         self.log: list[LoggedRequest] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
@@ -88,8 +89,8 @@ class LoopbackServer(ABC):
 
     @property
     def url(self) -> str:
-        """URL of the server, ``http://127.0.0.1:PORT``."""
-        return f"http://127.0.0.1:{self._port}"
+        """URL of the server, such as ``http://127.0.0.1:8000``."""
+        return f"http://{self.address}:{self._port}"
 
     def proxy_environment(self) -> dict[str, str]:
         """Return the environment of this process with the server as HTTP and HTTPS proxy."""
@@ -108,8 +109,8 @@ class LoopbackServer(ABC):
         self._loop.close()
 
     async def _start(self) -> None:
-        self._server = await asyncio.start_server(self._connected, self.address, 0)
-        self._port: int = self._server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._connected, self.address, self._port)
+        self._port = self._server.sockets[0].getsockname()[1]
 
     async def _stop(self) -> None:
         self._server.close()

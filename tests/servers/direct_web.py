@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +12,7 @@ from twisted.internet.error import DNSLookupError
 from tests.servers.styled_web import Answer, StyledWeb
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Mapping
 
     from tests.servers import Request
@@ -55,20 +55,11 @@ class DirectWeb(StyledWeb):
         """Port of the server."""
         return self._port
 
-    @property
-    def url(self) -> str:
-        """URL of the server."""
-        return f"http://{self.address}:{self._port}"
-
     def put(self, url: str, *answers: Answer) -> None:
         """Answer *url* (without scheme) with *answers* in turn; the last one is repeated."""
         self._answers[url] = answers[0]  # type: ignore[index]
         if len(answers) > 1:
             self._answer_queues[url] = list(answers)
-
-    async def _start(self) -> None:
-        self._server = await asyncio.start_server(self._connected, self.address, 0)
-        self._port = self._server.sockets[0].getsockname()[1]
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1

@@ -59,13 +59,6 @@ async def _slow_body(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.2)
 
 
-async def _tiny_chunks(writer: asyncio.StreamWriter) -> None:
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
-    chunks = b"".join(b"1;a=b\r\n%c\r\n" % byte for byte in _ARTICLE)
-    writer.write(head + chunks + b"1\r\n \r\n" * MIB + b"0\r\n\r\n")
-    await writer.drain()
-
-
 async def _hang(writer: asyncio.StreamWriter) -> None:
     await asyncio.sleep(3600)
 
@@ -181,9 +174,6 @@ _HEADS: dict[str, Case] = {
             % (b"9" * 9000)
         ),
         *FAILED,
-    ),
-    "tiny-chunks": article_case(
-        "1 MB in chunks of a byte, each with an extension", lambda _: _tiny_chunks, "failed/chunks"
     ),
     "header-values": article_case(
         "header values of 15 KB",

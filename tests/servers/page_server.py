@@ -2,54 +2,40 @@
 
 from __future__ import annotations
 
-import threading
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
+from tests.servers import LoopbackServer, Request, response
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    import asyncio
+    from collections.abc import Mapping
 
 
-@dataclass
-class PageServer:
-    """A running server."""
+class PageServer(LoopbackServer):
+    """Serves *pages* by path as HTML, some with a status; other paths are 404.
 
-    url: str
-    #: paths of the requests, without those of robots.txt
-    requests: list[str] = field(default_factory=list)
+    ``{{base}}`` becomes the server's URL.
+    """
 
+    def __init__(self, pages: Mapping[str, bytes | tuple[int, bytes]], port: int = 0) -> None:
+        super().__init__(port)
+        self._pages = pages
+        #: headers of the requests, without those of robots.txt
+        self.headers: list[dict[str, str]] = []
 
-@contextmanager
-def serve_pages(pages: Mapping[str, bytes]) -> Iterator[PageServer]:
-    """Serve *pages* by path as HTML; other paths are 404. ``{{base}}`` becomes the server's URL."""
+    @property
+    def requests(self) -> list[str]:
+        """Targets of the requests, without those of robots.txt."""
+        return [request.target for request in self.log if request.target != "/robots.txt"]
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path != "/robots.txt":
-                served.requests.append(self.path)
-            body = pages.get(self.path)
-            if body is None:
-                self.send_error(404)
-                return
-            body = body.replace(b"{{base}}", served.url.encode())
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            """Log nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    served = PageServer(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield served
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
+        """Send the page."""
+        page = self._pages.get(request.target, (404, b""))
+        status, body = page if isinstance(page, tuple) else (200, page)
+        self.record(request, status)
+        if request.target != "/robots.txt":
+            self.headers.append(request.headers)
+        body = body.replace(b"{{base}}", self.url.encode())
+        headers = {"Content-Type": "text/html; charset=utf-8"}
+        writer.write(response(body, status, headers))
+        return True

@@ -78,7 +78,7 @@ def expected(archives: Path) -> tuple[Rows, Rows, str]:
     paths = [str(archives / f"{name}.warc.gz") for name in "ab"]
     for args in (
         ["extract", *paths, "-o", "feed.jsonl", *LIMITS],
-        ["cluster", "feed.jsonl", "--two-pass", "--articles", "a.jsonl", "--clusters", "c.jsonl"],
+        ["cluster", "feed.jsonl", "--two-pass", "-o", "a.jsonl", "--clusters", "c.jsonl"],
     ):
         done = subprocess.run(
             [sys.executable, "-c", COMMAND, *args],

@@ -49,21 +49,6 @@ class SmallDisk(FeedFileStorage):
         return file  # type: ignore[no-any-return]
 
 
-class PlainStorage:
-    """A storage of another project, ``plain:NAME``: its files are buffered and appended to."""
-
-    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
-        self.path = uri.removeprefix("plain:")
-
-    def open(self, spider: scrapy.Spider) -> IO[bytes]:
-        """Open the file."""
-        return io.BufferedWriter(FullFile(self.path, "a"))  # type: ignore[return-value]
-
-    def store(self, file: IO[bytes]) -> None:
-        """Close the file."""
-        file.close()
-
-
 class UploadStorage(BlockingFeedStorage):
     """A storage that appends to ``upload:NAME`` at the end, which fails while the room is small."""
 
@@ -112,7 +97,7 @@ class FeedSpider(scrapy.Spider):
         "CONCURRENT_REQUESTS": 2,
         "DOWNLOADER_MIDDLEWARES": {"newscrawl.middlewares.SafetyMiddleware": None},
         "FEED_EXPORTERS": {"third": EveryThird},
-        "FEED_STORAGES": {"small": SmallDisk, "plain": PlainStorage, "upload": UploadStorage},
+        "FEED_STORAGES": {"small": SmallDisk, "upload": UploadStorage},
         "ITEM_PIPELINES": {"newscrawl.pipelines.NewsExtractPipeline": None},
         "LOG_LEVEL": "INFO",
         "NEWSCRAWL_CHECKPOINT": 0.05,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 class _Plain:
@@ -62,15 +62,12 @@ class Listing(_Plain):
     entries: list[Entry] = field(default_factory=list)
     #: skipped entries by reason
     left_out: dict[str, int] = field(default_factory=dict)
-    #: those of :class:`~newscrawl.crawling.urls.TrackingVariants`
-    variants: list[tuple[Sequence[str], Sequence[str]]] = field(default_factory=list)
     #: keys of pages that are dated outside of the period
     outside: list[str] = field(default_factory=list)
     #: address of the next page (RFC 5005)
     next: str | None = None
-    #: seconds between two polls, and hours of the day (UTC) without
+    #: seconds between two polls
     ttl: float = 0.0
-    skip_hours: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -98,4 +95,3 @@ class ClassifiedPage(_Plain):
     next: str | None = None
     #: as in :class:`Listing`
     left_out: dict[str, int] = field(default_factory=dict)
-    variants: list[tuple[Sequence[str], Sequence[str]]] = field(default_factory=list)

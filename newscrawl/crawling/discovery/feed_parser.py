@@ -54,16 +54,9 @@ _PERIODS: Final = {
 _OUTLINE: Final = re.compile(rb"""\sxmlUrl\s{0,9}=\s{0,9}["']([^"'<>]{1,2083})["']""")
 _PAGE: Final = re.compile(rb"\s{0,99}<(?:!doctype\s{1,9})?html\b", re.IGNORECASE)
 _HOME: Final = re.compile(r"(?:https?://[^/?#]+)?/?")
-_HOUR: Final = re.compile(rb"<hour>\s{0,99}(\d\d?)\s{0,99}</hour>")
 
 
-def read_feed(
-    data: bytes,
-    *,
-    url: str,
-    domains: Sequence[str],
-    **options: Any,
-) -> Listing:
+def read_feed(data: bytes, *, url: str, domains: Sequence[str], **options: Any) -> Listing:
     """Return the newest entries of the feed *data*, or the feeds of an OPML file.
 
     *options* are those of
@@ -110,23 +103,17 @@ def read_xml(data: bytes, entries: EntryCollector) -> Listing:
     kind = "feed" if parsed.get("version") or parsed.entries else "unknown"
     links = parsed.feed.get("links", ())
     following = next((link.get("href") for link in links if link.get("rel") == "next"), None)
-    return entries.result(kind, **polling_hints(truncated), next=_usable(following))
+    return entries.result(kind, ttl=_polling_interval(truncated), next=_usable(following))
 
 
-def polling_hints(feed: bytes) -> dict[str, Any]:
-    """Return ``ttl``, seconds between two polls of *feed*, and ``skip_hours`` (UTC) without polls.
-
-    By the elements ``ttl`` and ``skipHours`` of RSS, and the module Syndication.
-    """
+def _polling_interval(feed: bytes) -> float:
+    """Return the seconds between two polls of *feed*, by ``ttl`` or the module Syndication."""
     first = _ENTRY.search(feed)
     head = feed[: min(first.start() if first else len(feed), _MAX_TAG)]
     numbers = {name: int(number) for name, number in _HINT.findall(head)}
     period = _PERIOD.search(head)
     pause = _PERIODS.get(period[1].lower(), 0) if period else 0.0
-    pause /= max(1, numbers.get(b"updateFrequency", 1))
-    skipped = {int(hour) % 24 for hour in _HOUR.findall(head)}
-    hours = sorted(skipped) if b"<skipHours" in head and len(skipped) < 24 else []
-    return {"ttl": max(60.0 * numbers.get(b"ttl", 0), pause), "skip_hours": hours}
+    return max(60.0 * numbers.get(b"ttl", 0), pause / max(1, numbers.get(b"updateFrequency", 1)))
 
 
 def _truncate(data: bytes) -> bytes:

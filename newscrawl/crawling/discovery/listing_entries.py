@@ -7,7 +7,6 @@ from collections import Counter
 from datetime import UTC, datetime
 from heapq import nsmallest
 from itertools import accumulate
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -15,7 +14,6 @@ from newscrawl import clock
 from newscrawl.crawling.discovery.entries import Entry, Listing
 from newscrawl.crawling.discovery.period import Period, span_of
 from newscrawl.crawling.urls import (
-    TrackingVariants,
     UrlPatterns,
     absolute_url,
     page_key,
@@ -28,7 +26,7 @@ from newscrawl.fields.kind.link_classifier import date_in_url, is_file
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from newscrawl.items import Day
 
@@ -86,10 +84,8 @@ class EntryCollector:
 
     *domains*: registered domains to accept; *since*, *until* (ISO 8601): entries that were certainly
     published outside of this period are skipped; *limit*: maximum number of entries, the newest are
-    kept, of the period first; *traps*: skip URLs of crawler traps
-    (:func:`~newscrawl.crawling.urls.trap_kind`); *patterns*: expressions to include and to
-    exclude (:class:`~newscrawl.crawling.urls.UrlPatterns`); *learned*: parameters that were
-    compared (:class:`~newscrawl.crawling.urls.TrackingVariants`).
+    kept, of the period first; *patterns*: expressions to include and to
+    exclude (:class:`~newscrawl.crawling.urls.UrlPatterns`).
     """
 
     def __init__(
@@ -100,17 +96,13 @@ class EntryCollector:
         since: str | None = None,
         until: str | None = None,
         limit: int = 1000,
-        traps: bool = True,
         patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
-        learned: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self.base = base
         self._domains = frozenset(domains)
         self._period = Period.of(since, until)
         self._limit = limit
-        self._traps = traps
         self._patterns = UrlPatterns(*patterns)
-        self._variants = TrackingVariants(learned)
         self._entries: dict[str, Entry] = {}
         self._left_out: Counter[str] = Counter()
         #: distance to the period and URL of entries outside of it
@@ -138,6 +130,7 @@ class EntryCollector:
         title: str | None = None,
         language: str | None = None,
         link_text: str | None = None,
+        shown_day: str | None = None,
         is_sitemap: bool = False,
         is_feed: bool = False,
         span: tuple[float, float] | None = None,
@@ -145,17 +138,16 @@ class EntryCollector:
         """Add an entry, or count why it is skipped.
 
         *date* is the publication date, *changed* the last modification, which only orders entries
-        and shows what is too old; in a feed it is a hint of the publication, too. *span*: when the
-        pages of a sitemap or of an archive page were
-        published, by its name.
+        and shows what is too old; in a feed it is a hint of the publication, too. *shown_day* is
+        next to the link on an HTML page. *span*: when the pages of a sitemap or of an archive page
+        were published, by its name.
         """
-        kept = self._variants.kept
-        absolute = absolute_url(url, self.base, kept) if len(url) <= MAX_URL_LENGTH else None
+        absolute = absolute_url(url, self.base) if len(url) <= MAX_URL_LENGTH else None
         if absolute is None or url.strip() in ("", "//"):  # the document itself
             self.skip("bad")
             return
         listing_span = span
-        if self._traps and not span and trap_kind(absolute):
+        if not span and trap_kind(absolute):
             self.skip("trap")
             return
         modified, published = date_timestamp(changed, language), read_date(date, language)
@@ -184,11 +176,10 @@ class EntryCollector:
             else None,
             "language": language and language[:_MAX_LANGUAGE_LENGTH],
             "link_text": link_text and link_text[:_MAX_TITLE_LENGTH],
+            "shown_day": shown_day,
         }
-        if not is_sitemap and "?" in url:
-            self._variants.add(url, absolute, self.base)
         # That of a source is computed if it is among the first.
-        key = absolute if is_sitemap else page_key(absolute, kept)
+        key = absolute if is_sitemap else page_key(absolute)
         known = {name: text for name, text in hints.items() if text}
         self._entries.setdefault(key, Entry(absolute, key, timestamp, modified, known))
 
@@ -212,11 +203,11 @@ class EntryCollector:
             if kind == "index":
                 entry.key = page_key(entry.url)
             if story := stories.get(entry.url):
-                entry.story = page_key(story, self._variants.kept)
+                entry.story = page_key(story)
         left_out = {reason: count for reason, count in self._left_out.items() if count}
         nearest = nsmallest(MAX_OUTSIDE, self._outside)
-        outside = [page_key(url, self._variants.kept) for _, url in nearest]
-        return Listing(kind, kept, left_out, self._variants.result(), outside, **values)
+        outside = [page_key(url) for _, url in nearest]
+        return Listing(kind, kept, left_out, outside, **values)
 
     def _date_changed(self, entries: list[Entry], kind: str) -> None:
         """Correct the times of *entries* that were changed later than they were published."""

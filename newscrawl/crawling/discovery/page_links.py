@@ -10,15 +10,14 @@ import re
 from contextlib import suppress
 from html import unescape
 from itertools import chain, islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from newscrawl.crawling.discovery.entries import ClassifiedPage
 from newscrawl.crawling.discovery.listing_entries import EntryCollector, is_usable
 from newscrawl.crawling.discovery.paging import ListingPages, is_cursor
 from newscrawl.crawling.discovery.period import archive_span, span_of
-from newscrawl.crawling.urls import TrackingVariants, absolute_url
+from newscrawl.crawling.urls import absolute_url
 from newscrawl.document.document import parse_document, rows_between
 from newscrawl.fields import (
     PAGE_KIND_THRESHOLD,
@@ -28,11 +27,7 @@ from newscrawl.fields import (
     kind_features,
     page_kind,
 )
-from newscrawl.fields.kind.link_classifier import (
-    is_headline,
-    link_kind,
-    may_list_articles,
-)
+from newscrawl.fields.kind.link_classifier import is_headline, link_kind, may_list_articles
 from newscrawl.items import NON_ARTICLE_KINDS
 from newscrawl.text import squeeze
 from newscrawl.workers.tasks import extract_page
@@ -42,15 +37,12 @@ if TYPE_CHECKING:
 
     from newscrawl.document.document import Document
 
+MAX_LINKS: Final = 1000
+"""Links read from a page; home pages have up to a thousand."""
 _FEED_TYPES = (
-    "application/rss+xml",
-    "application/atom+xml",
-    "application/rdf+xml",
-    "application/feed+json",
-    "application/xml",
-    "text/x-opml",
-    "text/xml",
-)
+    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
+    "application/xml", "text/x-opml", "text/xml",
+)  # fmt: skip
 _FEED_NAME = re.compile(r"(?<![a-z])(?:rss\d?|atom|feeds?)(?![a-z])", re.IGNORECASE)
 _FEED_PATH = re.compile(
     r"(?:^|[/._-])(?:rss\d?|atom|feeds?)(?:/[\w-]{1,30})?(?:\.(?:xml|rdf|json)|/?)(?:\?|$)"
@@ -84,10 +76,9 @@ def read_page(
     url: str,
     domains: Sequence[str],
     encoding: str | None = None,
-    limit: int = 500,
+    limit: int = MAX_LINKS,
     index_only: bool = False,
     patterns: tuple[Sequence[str], Sequence[str]] = ((), ()),
-    learned: Mapping[str, bool] = MappingProxyType({}),
     extraction: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> ClassifiedPage:
@@ -109,31 +100,28 @@ def read_page(
         article = extract_page(data, document=document, **extraction)
     of_sections: tuple[Sequence[str], Sequence[str]] = (), patterns[1]
     links = {
-        name: EntryCollector(
-            base, domains, limit=limit, patterns=expressions, learned=learned, **options
-        )
+        name: EntryCollector(base, domains, limit=limit, patterns=expressions, **options)
         for name, expressions in (("article", patterns), ("section", of_sections))
     }
-    variants, written = TrackingVariants(learned), dict[str, list[str]]()
+    written = dict[str, list[str]]()
     wanted, number = kind == "index" or not index_only, 0
     has_period = options.get("since") or options.get("until")
-    days_of = _teaser_days(document) if wanted and has_period else {}
+    days_of = _teaser_days(document) if wanted else {}
     second: list[str] = []
     headlines: dict[str, str] = {}
     if wanted:
-        for target, text in extract_links(document, base, limit, variants.kept, written):
+        for target, text in extract_links(document, base, limit, written):
             name = link_kind(target, text)
             span = archive_span(target) if has_period and name != "article" else None
             name = "section" if span else name
             number += name == "article"
-            days = (days_of[href] for href in written[target] if href in days_of)
+            day = next((days_of[href] for href in written[target] if href in days_of), None)
             if name != "other":
-                links[name].add(target, link_text=text, span=span or span_of(next(days, None)))
+                span = span or (span_of(day) if has_period else None)
+                links[name].add(target, link_text=text, shown_day=day, span=span)
             second += [target] if text == "2" else ()
             if is_headline(target, text):
                 headlines[_destination(target, base)] = text
-            for href in written[target] if name == "article" else ():
-                variants.add(href, target, base)
         headlines = headlines if len(headlines) >= _MIN_HEADLINES else {}
         rest = (u for u in written if u not in headlines and not (has_period and archive_span(u)))
         for target in islice(_lists(document, base, rest, number), limit):
@@ -161,7 +149,6 @@ def read_page(
             chain(filter(ListingPages.of, following), filter(is_cursor, following), declared), None
         ),
         left_out=articles.left_out,
-        variants=variants.result(),
     )
 
 
@@ -284,18 +271,16 @@ def extract_links(
     document: Document,
     base: str,
     limit: int | None = None,
-    kept: frozenset[str] = frozenset(),
     written: dict[str, list[str]] | None = None,
 ) -> Iterable[tuple[str, str]]:
     """Return URL and text of the first *limit* links of *document*, each URL once.
 
-    A teaser links the same page by image, headline and text: the longest text is returned. *kept*:
-    parameters that are no tracking (:func:`~newscrawl.crawling.urls.absolute_url`); *written*
-    gets the addresses of each URL as the page has them.
+    A teaser links the same page by image, headline and text: the longest text is returned.
+    *written* gets the addresses of each URL as the page has them.
     """
     texts: dict[str, str] = {}
     for href, text in _anchors(document):
-        target = absolute_url(href, base, kept)
+        target = absolute_url(href, base)
         if target is not None and (target in texts or limit is None or len(texts) < limit):
             texts[target] = max(texts.get(target, ""), text, key=len)
             if written is not None:

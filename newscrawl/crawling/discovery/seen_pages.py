@@ -32,12 +32,14 @@ class SeenPages:
 
     def __init__(self, start: Iterable[str], limit: int) -> None:
         self._start = {page_key(url) for url in start}
-        self._limit = limit
+        self.limit = limit
         self._seen: set[tuple[bool, str]] = set()
-        self._articles: set[str] = set()
+        #: keys of pages that a source has listed as articles
+        self.articles: set[str] = set()
         self._known: set[str] = set()
         self._final: set[str] = set()
-        self._outside: set[str] = set()
+        #: keys of pages that a listing dates outside of the period
+        self.outside: set[str] = set()
         #: articles that sources have listed, new and known ones
         self.listed_count = 0
         #: articles that former crawls have read, also of sources that are not read again
@@ -51,7 +53,7 @@ class SeenPages:
         mark = (role in ("section", "article"), key)
         if mark in self._seen:
             return False
-        if len(self._seen) >= self._limit:
+        if len(self._seen) >= self.limit:
             self.left_out["over_limit"] += 1
             return False
         self._seen.add(mark)
@@ -62,57 +64,40 @@ class SeenPages:
 
         A page that was added as a section must be *confirmed* by a source that lists only articles.
         """
-        if key in self._articles or key in self._start:
+        if key in self.articles or key in self._start:
             return False
         if not self.mark("article", key):
             if not confirmed or not self._has_page(key):
                 return False
             self._final.discard(key)
-        self._articles.add(key)
+        self.articles.add(key)
         self.listed_count += 1
         return True
 
     def mark_article(self, key: str) -> bool:
         """Mark a section page as an article; return False if it is marked already."""
-        new = key not in self._articles
-        self._articles.add(key)
+        new = key not in self.articles
+        self.articles.add(key)
         return new
-
-    def is_article(self, key: str) -> bool:
-        """Return whether the page was added as an article."""
-        return key in self._articles
-
-    @property
-    def has_articles(self) -> bool:
-        """True if a source has listed an article."""
-        return bool(self._articles or self.known_count)
 
     def restore(self, key: str, final_key: str) -> None:
         """Mark an article that the crawl requested before it was interrupted."""
         self._seen.add((True, key))
-        self._articles.add(key)
+        self.articles.add(key)
         self._final.add(final_key)
 
     def add_known(self, keys: Iterable[str]) -> int:
         """Count the listed pages that former crawls have read; return their number."""
         known = (key for key in keys if key not in self._known and not self._has_page(key))
-        new = set(islice(known, self._limit - len(self._known)))
+        new = set(islice(known, self.limit - len(self._known)))
         self._known |= new
         self.known_count += len(new)
         self.listed_count += len(new)
         return len(new)
 
-    def exclude(self, keys: Iterable[str]) -> None:
-        """Exclude pages that a listing dates outside of the period."""
-        self._outside.update(islice(keys, self._limit - len(self._outside)))
-
-    def is_outside(self, key: str) -> bool:
-        """Return whether a listing dates the page outside of the period."""
-        return key in self._outside
-
-    def add_final_url(self, target: Target, url: str) -> bool:
-        """Record the final *url* of *target*; return False if another target had the same."""
-        key = target.key_of(url)
+    def add_final_url(self, url: str) -> bool:
+        """Record the final *url* of a target; return False if another target had the same."""
+        key = page_key(url)
         new = key not in self._final
         self._final.add(key)
         return new
@@ -122,12 +107,12 @@ class SeenPages:
 
         *url* is its final URL: the front page, or a known section page above the address.
         """
-        key, parts = target.key_of(url), urlsplit(url)
+        key, parts = page_key(url), urlsplit(url)
         if target.role != "article" or key == target.key:
             return None
         is_home = bool(_HOME_PATH.fullmatch(parts.path)) and not _IDENTIFIER.search(parts.query)
         above = f"{parts.path.rstrip('/')}/"
-        is_section = self._has_page(key) and key not in self._articles
+        is_section = self._has_page(key) and key not in self.articles
         is_above = is_section and urlsplit(target.url).path.startswith(above)
         return "redirected_home" if is_home or key in self._start or is_above else None
 

@@ -5,7 +5,9 @@ Without network access and Scrapy: the spider requests the next targets and repo
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
+from dataclasses import replace
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -14,14 +16,13 @@ from newscrawl.crawling.discovery.entries import Entry
 from newscrawl.crawling.discovery.listing_entries import date_timestamp
 from newscrawl.crawling.discovery.paging import ListingSearch, SitemapSearch
 from newscrawl.crawling.discovery.period import ANY_TIME, Period, archive_span
-from newscrawl.crawling.discovery.request_budget import RequestBudget
 from newscrawl.crawling.discovery.seen_pages import SeenPages
 from newscrawl.crawling.discovery.site_address import SiteAddress
-from newscrawl.crawling.discovery.site_sources import SiteSources
 from newscrawl.crawling.discovery.target import (
     Budgets,
     KnownSource,
     RemainingArticles,
+    RequestBudget,
     Role,
     Target,
     TargetQueue,
@@ -93,25 +94,28 @@ class SitePlan:
         known: Mapping[tuple[Role, str], KnownSource] = MappingProxyType({}),
         period: Period = ANY_TIME,
         remaining: RemainingArticles | None = None,
-        *,
-        parameters: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self.site = site
         self.period = period
         self.requests = RequestBudget(budgets, remaining or RemainingArticles())
         self.address = SiteAddress(site.key)
         self.seen = SeenPages((site.url, *site.sections), max(MAX_TARGETS, 10 * budgets.articles))
-        self.sources = SiteSources(known)
+        self._known = known
+        #: sources that no former crawl has found, to be stored
+        self.new_sources: list[Target] = []
+        #: number of known sources that are not due, by role
+        self.not_due: Counter[Role] = Counter()
+        #: known sources that failed last and are not due
+        self._failing: list[Target] = []
         self.listings = ListingSearch(period, self.address, self.seen)
         self.series = SitemapSearch(period)
-        #: compared tracking parameters; True if pages differ in them
-        self.parameters = dict(parameters)
         #: reason why the last source of the site list failed
         self.failure: str | None = None
         #: a source other than robots.txt was read, or an article
         self.is_read = False
         #: candidates without a date, if a period was asked for
         self.undated = 0
+        #: whether the site answered in this crawl
         self._answered = False
         #: sources of the site list, and discovered feeds
         self._first: deque[Target] = deque()
@@ -142,11 +146,6 @@ class SitePlan:
                 self._queue(archive)
 
     @property
-    def kept(self) -> frozenset[str]:
-        """Tracking parameters in which pages of the site differ."""
-        return frozenset(name for name, is_kept in self.parameters.items() if is_kept)
-
-    @property
     def candidate_count(self) -> int:
         """Number of articles that have not been fetched."""
         return len(self._articles) + len(self._revisits)
@@ -164,10 +163,12 @@ class SitePlan:
 
     def record_read(self, target: Target) -> None:
         """Record that *target* was read, or has not changed."""
-        self._answered = True
+        self._answered |= not target.is_remembered
         self.is_read |= target.role != "robots"
         if target.role != "article" and target.history.get("failures"):
-            for source in self.sources.release_failing():
+            failing, self._failing = self._failing, []
+            for source in failing:
+                self.not_due[source.role] -= 1
                 self._queue(source)
 
     def record_failure(self, target: Target, reason: str) -> None:
@@ -175,7 +176,7 @@ class SitePlan:
         if self.listings.is_further_page(target):
             self.add_pages(target, None, "older")
         silent = _is_silent(reason)
-        self._answered |= not silent
+        self._answered |= not silent and not target.is_remembered
         if target.role != "article" and (silent or target.is_start):
             self.failure = reason
         is_missing = target.role == "sitemap" and reason.startswith(("http_4", "unreadable"))
@@ -196,12 +197,19 @@ class SitePlan:
 
     def _add_source(self, target: Target) -> None:
         """Add *target*, unless it was seen before or is not due."""
-        if self.seen.mark(target.role, target.key):
-            target, is_due = self.sources.add(target)
-            if is_due:
-                self._queue(target)
-            else:
+        if not self.seen.mark(target.role, target.key):
+            return
+        if known := self._known.get((target.role, target.key)):
+            target = replace(target, history=known.history)
+            failed = bool(known.history.get("failures"))
+            if not known.is_due(target.timestamp) and not (failed and target.is_start):
+                self.not_due[target.role] += 1
+                self._failing += [target] if failed else []
                 self.count_known(target.history)
+                return
+        else:
+            self.new_sources.append(target)
+        self._queue(target)
 
     def _queue(self, target: Target) -> None:
         rate = target.history.get("rate", 0) if self.period.until is None else 0
@@ -301,7 +309,7 @@ class SitePlan:
     def exclude(self, keys: Iterable[str]) -> None:
         """Request no page with one of *keys*, which a listing dates outside of the period."""
         if self.period != ANY_TIME:
-            self.seen.exclude(keys)
+            self.seen.outside.update(islice(keys, self.seen.limit - len(self.seen.outside)))
 
     def add_article(self, entry: Entry, *, depth: int = 0, certain: bool = False) -> bool:
         """Add an article with its ``history``, if any; return False if it was known.
@@ -309,7 +317,7 @@ class SitePlan:
         So it is for what may be a further page of another entry, until :meth:`release_parts`.
         """
         history = entry.history
-        if entry.timestamp is None and self.seen.is_outside(entry.key):
+        if entry.timestamp is None and entry.key in self.seen.outside:
             return False
         if not self.seen.add_article(entry.key, confirmed=certain or "hash" in history):
             return False
@@ -327,7 +335,6 @@ class SitePlan:
             hints=hints,
             history=history,
             key=entry.key,
-            kept=self.kept,
         )
         if entry.story and not target.is_revisit:
             self._parts.append((entry.story, target))
@@ -359,10 +366,10 @@ class SitePlan:
         site = self.site
         listed = {page_key(url) for url in (site.url, *site.sections, *site.feeds, *site.sitemaps)}
         for role, url, final_url, outcome in finished:
-            key = page_key(url, self.kept)
+            key = page_key(url)
             self.requests.restore(role, outcome, is_listed=key in listed)
             if role == "article":
-                self.seen.restore(key, page_key(final_url, self.kept))
+                self.seen.restore(key, page_key(final_url))
             elif role == "section" and key in listed:
                 self.add_domain(final_url)
 
@@ -442,12 +449,12 @@ class SitePlan:
             and self.requests.missing > self.seen.known_count
         ):
             section = self._sections.pop()
-            if not self.seen.is_article(section.key):
+            if section.key not in self.seen.articles:
                 return section
         return None
 
     def _usual_feed(self) -> Target | None:
-        found = self.requests.in_flight or self.seen.has_articles
+        found = self.requests.in_flight or self.seen.articles or self.seen.known_count
         while self._answered and self._usual_feeds and not found:
             url = urljoin(self.site.url, self._usual_feeds.popleft())
             self._add_source(Target("feed", url))

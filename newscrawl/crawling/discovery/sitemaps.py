@@ -1,4 +1,4 @@
-"""Parsers of sitemaps and of the sitemap lines in robots.txt.
+"""Parsers of sitemaps.
 
 Pure functions of bytes, run in a worker process. They implement the sitemap protocol
 (https://www.sitemaps.org/protocol.html) and Google's news extension. An invalid entry is skipped
@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import etree
 
 from newscrawl.crawling.discovery import feed_parser
-from newscrawl.crawling.discovery.entries import Entry, Listing
 from newscrawl.crawling.discovery.feed_parser import ROOT, repair_xml
-from newscrawl.crawling.discovery.listing_entries import EntryCollector, is_usable
+from newscrawl.crawling.discovery.listing_entries import EntryCollector
 from newscrawl.crawling.discovery.period import sitemap_spans
 from newscrawl.crawling.network.content_codings import unpacked
-from newscrawl.crawling.network.rule_files import MAX_ROBOTS_SIZE
-from newscrawl.crawling.urls import absolute_url, page_key
-from newscrawl.document.encoding import to_utf8
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from newscrawl.crawling.discovery.entries import Listing
 
 MAX_SIZE = 50 * 1024 * 1024
 """Maximum size of a decompressed sitemap in bytes (protocol limit); the rest is ignored."""
@@ -36,32 +34,15 @@ MAX_ENTRY_SIZE = 1024 * 1024
 """Maximum size of an entry in bytes, ten times that of 1,000 images; a longer one ends the sitemap."""
 
 _NEWS_FIELDS = frozenset({"publication_date", "title", "language"})
-_SITEMAP_LINE = re.compile(rb"(?:^|[\r\n])[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE)
 _TEXT = re.compile(rb"(?:\s*#[^\r\n]*[\r\n])*\s*https?://", re.IGNORECASE)
 _ENTRY = re.compile(rb"<(?:[\w.-]{1,99}:)?(?:url|sitemap)[\s>]", re.IGNORECASE)
 _ENTRY_NAMES = [f"{{*}}{name}" for name in ("url", "sitemap", "URL", "SITEMAP", "Url", "Sitemap")]
 # An index can list its sitemaps as if they were pages.
 _SITEMAP_NAME = re.compile(r"\.xml(?:\.gz)?(?:\?|$)", re.IGNORECASE)
 _MAX_PARTS = 10_000  # of an entry: it may have 1,000 images
-_MAX_ROBOTS_SITEMAPS = 100
 
 
-def read_robots(data: bytes, *, url: str, **_: Any) -> Listing:
-    """Return the sitemaps of the robots.txt *data*, in its order."""
-    text = to_utf8(data[:MAX_ROBOTS_SIZE]).utf8
-    lines = (line[1].decode("utf-8", "replace") for line in _SITEMAP_LINE.finditer(text))
-    usable = filter(is_usable, islice(lines, _MAX_ROBOTS_SITEMAPS))
-    urls = dict.fromkeys(filter(None, (absolute_url(line, url) for line in usable)))
-    return Listing("index", [Entry(sitemap, page_key(sitemap)) for sitemap in urls])
-
-
-def read_sitemap(
-    data: bytes,
-    *,
-    url: str,
-    domains: Sequence[str],
-    **options: Any,
-) -> Listing:
+def read_sitemap(data: bytes, *, url: str, domains: Sequence[str], **options: Any) -> Listing:
     """Return the newest entries of the sitemap *data*, which may be a feed.
 
     *options* are those of

@@ -91,14 +91,8 @@ class LeaseMiddleware(Component):
             return
         # Output that replaces an exception passes here a second time.
         lease.phase = "callback"
-        try:
-            async for output in result:
-                yield _count_output(output, lease, response.request)
-        except Exception as error:
-            _callback_failed(self._book, lease, error)
-            if not lease.stopped:
-                raise
-        self._book.callback_finished(lease)
+        async for output in _counted(result, self._book, lease, response.request):
+            yield output
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Record the exception of a callback."""
@@ -138,7 +132,8 @@ class LeaseErrback:
                 _callback_failed(self.book, lease, error)
             self.book.callback_finished(lease)
             raise
-        return self._counted_output(output, failure)
+        request = failure.request  # type: ignore[attr-defined]
+        return _counted(_awaited(output), self.book, lease, request)
 
     def _call(self, failure: Failure) -> Any:
         if self.errback is None:
@@ -148,17 +143,26 @@ class LeaseErrback:
             output.raiseException()
         return output
 
-    async def _counted_output(self, output: Any, failure: Failure) -> AsyncIterator[Any]:
-        request = failure.request  # type: ignore[attr-defined]
-        try:
-            result = await ensure_awaitable(iterate_spider_output(output))
-            async for element in as_async_generator(result):
-                yield _count_output(element, self._lease, request)
-        except Exception as error:
-            _callback_failed(self.book, self._lease, error)
-            if not self._lease.stopped:
-                raise
-        self.book.callback_finished(self._lease)
+
+async def _awaited(output: Any) -> AsyncIterator[Any]:
+    """Yield the output of a callback, which may be a coroutine or any iterable."""
+    result = await ensure_awaitable(iterate_spider_output(output))
+    async for element in as_async_generator(result):
+        yield element
+
+
+async def _counted(
+    result: AsyncIterator[Any], book: LeaseBook, lease: Lease, request: Request | None
+) -> AsyncIterator[Any]:
+    """Yield the output of a callback, and record when it ends or fails."""
+    try:
+        async for output in result:
+            yield _count_output(output, lease, request)
+    except Exception as error:
+        _callback_failed(book, lease, error)
+        if not lease.stopped:
+            raise
+    book.callback_finished(lease)
 
 
 def _count_output(output: Any, lease: Lease, request: Request | None) -> Any:

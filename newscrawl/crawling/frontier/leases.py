@@ -15,7 +15,6 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from newscrawl import clock
 from newscrawl.component import Component
 from newscrawl.crawling.crawl_store import CrawlStore, state_tables
 from newscrawl.crawling.urls import site_key_or
@@ -60,8 +59,7 @@ CREATE TABLE IF NOT EXISTS outcome (
     final_url TEXT NOT NULL,
     outcome TEXT NOT NULL,
     site TEXT NOT NULL,
-    role TEXT NOT NULL,
-    at TEXT NOT NULL
+    role TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS outbox (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -84,7 +82,7 @@ _INSERT_ITEM: Final = (
     "INSERT OR IGNORE INTO outbox (folder, key, item, checksum) VALUES (?, ?, ?, ?)"
 )
 _FINISH: Final = "UPDATE request SET request = NULL WHERE id = ?"
-_INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT_OUTCOME: Final = "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?)"
 _SELECT_OUTCOMES: Final = "SELECT site, role, url, final_url, outcome FROM outcome ORDER BY request"
 #: fields that differ between two fetches of a page
 _VOLATILE_FIELDS: Final = ("fetched_at", "cluster", "newscrawl_status")
@@ -306,8 +304,7 @@ class LeaseBook(Component):
         self._stats.inc_value(f"newscrawl/outcome_count/{outcome}")
         site = lease.meta.get("newscrawl_site") or site_key_or(lease.url, "")
         role = lease.meta.get("newscrawl_role") or ""
-        at = clock.now().isoformat(timespec="seconds")
-        row = (lease.id, lease.url, lease.final_url or lease.url, outcome, site, role, at)
+        row = (lease.id, lease.url, lease.final_url or lease.url, outcome, site, role)
         self.store.write(_INSERT_OUTCOME, [row])
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:

@@ -16,17 +16,19 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 
-_ATTRIBUTES: Final = (
-    "cb_kwargs",
-    "cookies",
-    "dont_filter",
-    "encoding",
-    "flags",
-    "meta",
-    "method",
-    "priority",
-)
-_DEFAULTS: Final = {name: getattr(Request("data:,"), name) for name in _ATTRIBUTES}
+_DEFAULTS: Final = {
+    name: getattr(Request("data:,"), name)
+    for name in [
+        "cb_kwargs",
+        "cookies",
+        "dont_filter",
+        "encoding",
+        "flags",
+        "meta",
+        "method",
+        "priority",
+    ]
+}
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
 
@@ -54,19 +56,13 @@ def dump_request(request: Request, spider: Spider) -> str:
     for name, default in _DEFAULTS.items():
         if (value := getattr(request, name)) != default:
             plain[name] = value
-    if type(request) is not Request:
-        plain |= _subclass_attributes(request)
+    if (cls := type(request)) is not Request:
+        names = (name for name in cls.attributes if name not in Request.attributes)
+        plain |= {name: getattr(request, name) for name in names} | {"class": _class_path(cls)}
     try:
         return _encode(plain)
     except (TypeError, ValueError) as error:
         raise SerializationError(str(error)) from None
-
-
-def _subclass_attributes(request: Request) -> dict[str, Any]:
-    cls = type(request)
-    names = [name for name in cls.attributes if name not in Request.attributes]
-    attributes = {name: getattr(request, name) for name in names}
-    return {**attributes, "class": _class_path(cls)}
 
 
 def _method_name(function: Callable[..., Any], spider: Spider) -> str:
@@ -85,9 +81,11 @@ def load_request(text: str, spider: Spider) -> Request:
     if not text:
         raise SerializationError("damaged")
     plain = json.loads(text)
-    for name in ("callback", "errback"):
-        if name in plain:
-            plain[name] = _method(plain[name], spider)
+    for name in {"callback", "errback"} & plain.keys():
+        method = plain[name]
+        if not callable(found := getattr(spider, method, None)):
+            raise SerializationError(f"the spider {spider.name!r} has no method {method!r}")
+        plain[name] = found
     if "body" in plain:
         plain["body"] = b64decode(plain["body"])
     if "headers" in plain:
@@ -96,13 +94,6 @@ def load_request(text: str, spider: Spider) -> Request:
             for name, values in plain["headers"]
         }
     return _request_class(plain.pop("class", None))(**plain)
-
-
-def _method(name: str, spider: Spider) -> Callable[..., Any]:
-    method = getattr(spider, name, None)
-    if not callable(method):
-        raise SerializationError(f"the spider {spider.name!r} has no method {name!r}")
-    return method  # type: ignore[no-any-return]
 
 
 def _request_class(path: str | None) -> type[Request]:

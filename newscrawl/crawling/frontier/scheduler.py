@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import hashlib
 import logging
 import random
 from collections import Counter
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING, Final, Self
 
 from scrapy import Request, signals
@@ -16,7 +16,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.defer import deferred_from_coro
 
 from newscrawl import clock
-from newscrawl.crawling.crawl_store import CrawlStoreError, query_of
+from newscrawl.crawling.crawl_store import CrawlStoreError, SiteMemory, query_of
 from newscrawl.crawling.frontier.lease_middleware import START, LeaseErrback, LeaseMiddleware
 from newscrawl.crawling.frontier.leases import (
     DELETE_DELIVERED,
@@ -40,12 +40,16 @@ from newscrawl.defaults import setting
 from newscrawl.sqlite import checksum
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
 logger = logging.getLogger(__name__)
 
+#: name in the memory: the query of the unfinished crawl that was started at the time *owner*
+_RUN: Final = "run"
 RESUMED_COUNT: Final = "newscrawl/frontier/resumed_count"
 
 _SELECT_KEYS: Final = """
@@ -78,6 +82,7 @@ class LeaseScheduler(BaseScheduler):
         self._stats = crawler.stats
         self._book = LeaseBook.for_crawler(crawler)
         self._store = self._book.store
+        self._memory = SiteMemory.for_crawler(crawler)
         self._fingerprint = crawler.request_fingerprinter.fingerprint
         self._start_counts: Counter[bytes] = Counter()
         downloader = crawler.engine.downloader
@@ -89,13 +94,10 @@ class LeaseScheduler(BaseScheduler):
         self._book.release_slot = self._pending.release
         #: JSON of requests by key; that of other pending ones is only in the file
         self._texts: dict[int, str] = {}
-        self._memory = setting(crawler.settings, "NEWSCRAWL_FRONTIER_MEMORY")
-        self._max_texts = 2 * self._memory
-        self._spilling: asyncio.Task[None] | None = None
+        if self._store.path:
+            self._store.prepare_commits(self._prepare_commit)
         self._seen: set[int] = set()
         self._parents: dict[int, Lease] = {}
-        #: leases with a redirect or retry that has not reached the scheduler yet
-        self._announced: set[Lease] = set()
         self._ids = count(1)
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self._book.fail_all, signals.spider_idle)
@@ -121,19 +123,17 @@ class LeaseScheduler(BaseScheduler):
         return deferred_from_coro(self._open())
 
     async def _open(self) -> None:
-        runs = await self._store.read("SELECT started, query FROM run WHERE ended IS NULL")
-        query, _ = query_of(self._spider)
-        if runs and runs[0][1] != query:
+        query = str(query_of(self._spider)[0])
+        for started, unfinished, _ in await self._memory.find(_RUN):
+            if unfinished == query:
+                await self._resume(started)
+                break
             message = "The unfinished crawl of %s was asked for something else: its state stays"
-            logger.info(message, runs[0][0])
-            runs = []
-        if runs:
-            await self._resume(runs[0][0])
+            logger.info(message, started)
         else:
             self._end_run()
             self._store.write("DELETE FROM outcome")
-            row = clock.now().isoformat(), query
-            self._store.write("INSERT INTO run (started, query) VALUES (?, ?)", [row])
+            self._memory.put(_RUN, clock.now().isoformat(), query, inf)
         # With Python's 700 new objects, two pages, the search for garbage takes 7 % of the process.
         if 0 < gc.get_threshold()[0] < 5_000:
             gc.set_threshold(5_000)
@@ -145,8 +145,7 @@ class LeaseScheduler(BaseScheduler):
     def _end_run(self) -> None:
         self._store.write("DELETE FROM request")
         self._store.write(DELETE_DELIVERED)
-        now = clock.now().isoformat()
-        self._store.write("UPDATE run SET ended = ? WHERE ended IS NULL", [(now,)])
+        self._store.write("DELETE FROM memory WHERE name = ?", [(_RUN,)])
 
     async def _resume(self, started: str) -> None:
         ((last_id,),) = await self._store.read(_SELECT_LAST_ID)
@@ -230,38 +229,31 @@ class LeaseScheduler(BaseScheduler):
             try:
                 text = dump_request(request, self._spider)
             except SerializationError as error:
-                self._keep_in_memory(request_id, request, parent, error)
+                self._stats.inc_value("newscrawl/frontier/in_memory_count")
+                message = "Could not serialize %s, keeping it in memory: %s"
+                logger.warning(message, request, error)
+                if parent:
+                    parent.children += 1
+                    self._parents[request_id] = parent
             else:
                 entry = QueueEntry(rank, request_id, key)
                 self._texts[key] = text
                 row = (request_id, key, slot, rank, text, checksum(text))
                 self._book.add_request(row, parent)
         self._pending.push(slot, entry)
-        is_spilling = self._spilling and not self._spilling.done()
-        if len(self._texts) > self._max_texts and self._store.path and not is_spilling:
-            self._spilling = asyncio.ensure_future(self._spill())
 
-    async def _spill(self) -> None:
-        """Keep the JSON of the oldest requests, and of those that are not in the file yet."""
-        latest = list(self._texts)[self._memory :]
-        written = [key for key in latest if not self._book.is_unwritten(key)]
-        if await self._commit():
+    def _prepare_commit(self) -> Callable[[], None]:
+        """Keep only the JSON of requests that are not in the file after the commit."""
+        written = [key for key in self._texts if not self._book.is_unwritten(key)]
+
+        def forget() -> None:
             for key in written:
                 self._texts.pop(key, None)
-        self._max_texts = 2 * max(self._memory, len(self._texts))
 
-    def _keep_in_memory(
-        self, request_id: int, request: Request, parent: Lease | None, error: SerializationError
-    ) -> None:
-        self._stats.inc_value("newscrawl/frontier/in_memory_count")
-        logger.warning("Could not serialize %s, keeping it in memory: %s", request, error)
-        if parent:
-            parent.children += 1
-            self._parents[request_id] = parent
+        return forget
 
     def _replace(self, lease: Lease, request: Request) -> bool:
         """Add a redirect or retry under the lease of the original request."""
-        self._announced.discard(lease)
         if self._is_duplicate_redirect(lease, request):
             lease.record("dropped/duplicate")
             self._book.fail(lease, "duplicate")
@@ -333,19 +325,10 @@ class LeaseScheduler(BaseScheduler):
         return next((text for text, stored in rows if checksum(text) == stored), "")
 
     def _request_scheduled(self, request: Request) -> None:
-        """Record a request before :meth:`enqueue_request`; signal handlers may still reject it."""
+        """Record a request of a callback, which other handlers of the signal may still reject."""
         if parent := self._book.get(request.meta.get(PARENT)):
             parent.outputs -= 1
             self._book.check(parent)
-        lease = self._book.find(request)
-        if lease and lease.phase == "download":
-            self._announced.add(lease)
-            asyncio.get_running_loop().call_soon(self._fail_if_rejected, lease)
-
-    def _fail_if_rejected(self, lease: Lease) -> None:
-        if lease in self._announced:
-            self._announced.discard(lease)
-            self._book.fail(lease, "ignored")
 
 
 def _to_integer(digest: bytes) -> int:

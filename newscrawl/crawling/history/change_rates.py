@@ -46,19 +46,11 @@ class ChangeRates:
     changes: list[float] = field(default_factory=lambda: [0.0] * len(_PRIOR))
     announced: int = 0
     vain: int = 0
-    #: visits of articles that had changed before, and how many had changed again
-    followed: int = 0
-    repeated: int = 0
 
     @property
     def trusts_announcements(self) -> bool:
         """False if hardly any announced change was true, as with the time of the request."""
         return self.vain < MIN_VAIN or 4 * self.announced >= self.vain
-
-    @property
-    def repeats(self) -> bool:
-        """Whether articles that have changed are likely to change again, as live blogs do."""
-        return 4 * (self.repeated + 1) >= self.followed
 
     def record_visit(self, last: float, age: float, *, changed: bool) -> None:
         """Record a visit at *age* that no listing has announced, the first since the age *last*."""

@@ -7,10 +7,12 @@ emits the article.
 
 from __future__ import annotations
 
+import json
 import logging
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +21,6 @@ from scrapy import signals
 from newscrawl import clock
 from newscrawl.crawling.discovery.target import KnownSource, Target
 from newscrawl.crawling.history import schema
-from newscrawl.crawling.history.change_rates import HOUR
 from newscrawl.crawling.history.conditional_requests import cache_time, validators
 from newscrawl.crawling.history.page_history import PageHistory
 from newscrawl.crawling.history.revisit_policy import DAY, REDUNDANT_CREDIT, due_at
@@ -42,32 +43,15 @@ logger = logging.getLogger(__name__)
 
 # Seconds that two machines' clocks may differ.
 _CLOCK_TOLERANCE: Final = 60.0
-_PARAMETERS: Final = "parameters"
+_SOURCE_HISTORY: Final = (
+    "fetched_at", "first_seen", "rate", "failures", "listed", "etag", "last_modified"
+)  # fmt: skip
 _NEXT_DUE_STAT: Final = "newscrawl/state/next_due"
 MAX_SOURCES: Final = 200
 """Maximum number of stored sources per role that a crawl of a site starts with, the newest."""
 
 #: failures of sources that do not exist
 _MISSING: Final = frozenset({"http_404", "http_410", "unreadable"})
-
-
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """When a feed asks not to be polled: ``ttl`` or ``sy:updatePeriod``, and ``skipHours``."""
-
-    seconds: float = 0.0
-    #: hours of the day (UTC)
-    hours: frozenset[int] = frozenset()
-
-    def end(self, due: float) -> float:
-        """Return the first time from *due* on, in seconds, that is in none of the hours."""
-        for _ in self.hours:
-            if int(due // HOUR) % 24 in self.hours:
-                due = (due // HOUR + 1) * HOUR
-        return due
-
-
-NO_PAUSE: Final = Pause()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +64,6 @@ class SiteHistory:
     sources: list[SourceRow]
     #: pages that are due
     pages: list[Entry]
-    #: tracking parameters that were compared, True for those that tell pages apart
-    parameters: dict[str, bool]
 
 
 class CrawlState(schema.History):
@@ -94,8 +76,6 @@ class CrawlState(schema.History):
         super().__init__(crawler)
         settings = crawler.settings
         self.pages = PageHistory(crawler)
-        #: tracking parameters that were compared, by site
-        self._parameters: dict[str, dict[str, bool]] = {}
         self._all_due = setting(settings, "NEWSCRAWL_ALL_DUE")
         self._max_age = setting(settings, "NEWSCRAWL_MAX_AGE") * DAY
         self._retention = setting(settings, "NEWSCRAWL_STATE_DAYS") * DAY
@@ -113,27 +93,34 @@ class CrawlState(schema.History):
     async def open(self) -> None:
         """Delete pages and sources not seen for ``NEWSCRAWL_STATE_DAYS``.
 
-        So are the oldest ones of sites above ``NEWSCRAWL_STATE_SITE_SIZE``. If the clock was ahead
-        in an earlier crawl, all is due.
+        So are the oldest ones of sites with more than :data:`schema.MAX_SITE_ROWS`. If the clock
+        was ahead in an earlier crawl, all is due.
         """
         now = clock.now().timestamp()
         [(newest,)] = await self._store.read(schema.NEWEST_INSTANT)
         newest = newest or now
-        is_ahead = newest > now + _CLOCK_TOLERANCE
-        if is_ahead:
+        if is_ahead := newest > now + _CLOCK_TOLERANCE:
             message = (
                 "The crawl starts at %s, before the newest entry of its state (%s):"
                 " the system clock is or was wrong, all is due"
             )
             logger.warning(message, _iso(now), _iso(newest))
-        if is_ahead:
             self._write_all(schema.ALL_DUE, now)
         if is_ahead or 0 < self._retention < now - newest:
             # After a long pause or a jump of the clock, the history gets another period.
             self._write_all(schema.ALL_SEEN, now)
         elif self._retention:
             self._write_all(schema.DELETE_OLD, now - self._retention)
-        await self._sizes.reduce(self._store)
+        for table, limit in schema.MAX_SITE_ROWS.items():
+            sql = schema.SELECT_FULL_SITES.format(table)
+            if full := [site for (site,) in await self._store.read(sql, (limit,))]:
+                message = (
+                    "More pages than can be remembered (%d): %s;"
+                    " articles of the forgotten ones may be emitted again"
+                )
+                logger.warning(message, limit, ", ".join(full))
+                kept = json.dumps(full), int(schema.KEPT_RATIO * limit)
+                self._store.write(schema.DELETE_OLDEST[table], [kept])
         self._store.write(schema.DELETE_UNUSED_ALIASES)
 
     def _write_all(self, statements: Iterable[str], time: float) -> None:
@@ -150,54 +137,27 @@ class CrawlState(schema.History):
             for sql in schema.SITE_DUE:
                 self._store.write(sql, [(now, site, query)])
         since = clock.now().timestamp() - self._max_age if self._max_age else float("-inf")
-        known, rows = await self._load_sources(site)
+        args = site, self._queries.of(site).id
+        found = await self._store.read(schema.SELECT_SOURCES, args) if self._only_new else []
+        rows = [SourceRow(*values) for values in found]
+        known = {(row.role, row.key): self._known_source(row) for row in rows}
+        numbers: defaultdict[str, count[int]] = defaultdict(count)
+        rows = [row for row in rows if next(numbers[row.role]) < MAX_SOURCES]
         sections = [row.key for row in rows if row.role == "section"]
         emitted = await self.pages.emitted(sections, site)
         rows = [row for row in rows if row.role != "section" or row.key not in emitted]
         pages = await self.pages.due(site, since=since, limit=limit)
-        self._parameters[site] = await self._recall(_PARAMETERS, site) or {}
-        return SiteHistory(known, rows, pages, self._parameters[site])
-
-    async def _load_sources(
-        self, site: str
-    ) -> tuple[dict[tuple[Role, str], KnownSource], list[SourceRow]]:
-        """Return all sources of *site* by role and page key, and those to start with."""
-        known: dict[tuple[Role, str], KnownSource] = {}
-        first: list[SourceRow] = []
-        counts: Counter[str] = Counter()
-        args = site, self._queries.of(site).id
-        rows = await self._store.read(schema.SELECT_SOURCES, args) if self._only_new else []
-        for row in (SourceRow(*values) for values in rows):
-            known[row.role, row.key] = self._known_source(row)
-            counts[row.role] += 1
-            if counts[row.role] <= MAX_SOURCES:
-                first.append(row)
-        return known, first
+        return SiteHistory(known, rows, pages)
 
     def _known_source(self, row: SourceRow) -> KnownSource:
-        history: dict[str, Any] = {
-            "fetched_at": row.fetched_at,
-            "first_seen": row.first_seen,
-            "rate": row.rate,
-            "failures": row.failures,
-            "listed": row.listed,
-            "etag": row.etag,
-            "last_modified": row.last_modified,
-        }
         due = row.next_due <= clock.now().timestamp()
         if not due:
             self._update_next_due(row.next_due)
-        return KnownSource(
-            due, {name: value for name, value in history.items() if value is not None}
-        )
+        values = ((name, getattr(row, name)) for name in _SOURCE_HISTORY)
+        return KnownSource(due, {name: value for name, value in values if value is not None})
 
     def _update_next_due(self, due: float) -> None:
         self.next_due = due if self.next_due is None else min(self.next_due, due)
-
-    def record_parameters(self, site: str, names: Iterable[str], *, kept: bool) -> None:
-        """Record whether tracking parameters tell pages of *site* apart."""
-        self._parameters[site].update(dict.fromkeys(names, kept))
-        self._remember(_PARAMETERS, site, self._parameters[site])
 
     def record_listing(
         self,
@@ -208,49 +168,41 @@ class CrawlState(schema.History):
         *,
         depth: int = 0,
         certain: bool = False,
-        pause: Pause = NO_PAUSE,
+        pause: float = 0.0,
     ) -> bool:
         """Record the entries and sources of *target*, and that it was read.
 
-        The latter is written at the end of the request, after everything else. *pause*: when the
-        site asks not to poll. A *target* fetched as an article is recorded as a page without
-        article. Returns whether a known source has rolled over: all its entries are new, so there
-        may have been others.
+        The latter is written at the end of the request, after everything else. *pause*: seconds for
+        which the site asks not to poll. A *target* fetched as an article is recorded as a page
+        without article. Returns whether a known source has rolled over: all its entries are new, so
+        there may have been others.
         """
-        site = plan.site.key
         plan.record_read(target)
-        self.pages.record_entries(site, entries, depth=depth, certain=certain)
+        self.pages.record_entries(plan.site.key, entries, depth=depth, certain=certain)
         self._record_new_sources(plan)
         if target.role == "article":
             self.pages.record_failure(target, response.request, "not_article")
             return False
         new, listed = len(entries.new), len(entries.due) + len(entries.known)
         credit: float = new + len(entries.signals)
-        elapsed = self._elapsed(target)
-        turnover = inf
+        turned, elapsed, turnover = new + entries.shared, self._elapsed(target), inf
         if elapsed is None:
-            is_page = target.role == "section"
-            credit = self._policy.first_credit(
-                new, None if is_page else entries.recent, is_start=target.is_start
-            )
-            if is_page and not target.is_start and listed and not entries.is_first_new:
-                credit = REDUNDANT_CREDIT
-        elif new + entries.shared:
-            turnover = elapsed * listed / (new + entries.shared)
-        rolled_over = elapsed is not None and 0 < listed <= new + entries.shared
+            recent = None if target.role == "section" else entries.recent
+            credit = self._policy.first_credit(new, recent, is_start=target.is_start)
+            if target.role == "section" and not target.is_start:
+                credit = REDUNDANT_CREDIT if listed and not entries.is_first_new else credit
+        elif turned:
+            turnover = elapsed * listed / turned
+        rolled_over = elapsed is not None and 0 < listed <= turned
         if rolled_over:
-            turnover, pause = 0.0, NO_PAUSE
-        self._record_poll(
-            schema.SOURCE_READ,
-            (*validators(response), listed),
-            site,
-            target,
-            response,
-            credit=credit,
-            shared=0 if new or entries.signals else entries.shared,
-            turnover=turnover,
-            pause=pause,
+            turnover = pause = 0.0
+        shared = 0 if new or entries.signals else entries.shared
+        values = (
+            *validators(response),
+            listed,
+            *self._poll(target, response, credit, shared=shared, turnover=turnover, pause=pause),
         )
+        self._write_source(plan, target, response.request, schema.SOURCE_READ, values)
         return rolled_over
 
     def _record_new_sources(self, plan: SitePlan) -> None:
@@ -258,10 +210,9 @@ class CrawlState(schema.History):
         query = self._queries.of(site).id
         rows = [
             (site, query, target.role, target.key, target.url, target.depth, target.timestamp, now)
-            for target in plan.sources.new
-            if self._sizes.admits("source", site, target.key, target.url)
+            for target in plan.new_sources
         ]
-        plan.sources.new.clear()
+        plan.new_sources.clear()
         if rows:
             self._store.write(schema.INSERT_SOURCE, rows)
 
@@ -269,20 +220,18 @@ class CrawlState(schema.History):
         before = target.history.get(since)
         return None if before is None else max(0.0, clock.now().timestamp() - before)
 
-    def _record_poll(
+    def _poll(
         self,
-        sql: str,
-        values: tuple[Any, ...],
-        site: str,
         target: Target,
         response: Response,
-        *,
         credit: float = 0.0,
+        *,
         shared: int = 0,
         turnover: float = inf,
-        pause: Pause = NO_PAUSE,
-    ) -> None:
-        now, role, policy = clock.now().timestamp(), target.role, self._policy
+        pause: float = 0.0,
+    ) -> tuple[float, float, float]:
+        """Return the current time, the rate of a source, and when it is due again."""
+        now, policy = clock.now().timestamp(), self._policy
         rate = policy.source_rate(
             target.history.get("rate"),
             credit,
@@ -291,15 +240,26 @@ class CrawlState(schema.History):
             shared=shared,
             is_start=target.is_start,
         )
-        wait = max(pause.seconds, cache_time(response))
+        wait = max(pause, cache_time(response))
         interval = policy.after_poll(
-            role, rate, turnover=turnover, wait=wait, is_start=target.is_start
+            target.role, rate, turnover=turnover, wait=wait, is_start=target.is_start
         )
-        due = pause.end(due_at(now, interval))
+        due = due_at(now, interval)
         self._update_next_due(due)
-        row = (*values, now, rate, due, site, self._queries.of(site).id, role, target.key)
+        return now, rate, due
+
+    def _write_source(
+        self,
+        plan: SitePlan,
+        target: Target,
+        request: Request | None,
+        sql: str,
+        values: tuple[Any, ...],
+    ) -> None:
+        site = plan.site.key
+        row = (*values, site, self._queries.of(site).id, target.role, target.key)
         # At the end of the request: the source stays due if the crawl is killed before.
-        self._leases.write_with_end(response.request, sql, [row])
+        self._leases.write_with_end(request, sql, [row])
 
     def record_unchanged(self, plan: SitePlan, target: Target, response: Response) -> None:
         """Record that *target* has not changed since the last fetch."""
@@ -308,8 +268,8 @@ class CrawlState(schema.History):
         if target.role == "article":
             self.pages.record_unchanged(target, response)
         else:
-            values = validators(response)
-            self._record_poll(schema.SOURCE_UNCHANGED, values, plan.site.key, target, response)
+            values = *validators(response), *self._poll(target, response)
+            self._write_source(plan, target, response.request, schema.SOURCE_UNCHANGED, values)
 
     def record_failure(
         self, plan: SitePlan, target: Target, request: Request | None, reason: str
@@ -325,9 +285,7 @@ class CrawlState(schema.History):
         delay = self._policy.after_source_failure(failures, never_read=never_read)
         due = due_at(clock.now().timestamp(), delay)
         self._update_next_due(due)
-        site = plan.site.key
-        row = (due, failures, site, self._queries.of(site).id, target.role, target.key)
-        self._leases.write_with_end(request, schema.SOURCE_FAILED, [row])
+        self._write_source(plan, target, request, schema.SOURCE_FAILED, (due, failures))
 
     def close(self) -> None:
         """Store the changes of sites; set the stat ``newscrawl/state/next_due`` (ISO 8601)."""

@@ -108,11 +108,9 @@ class PageHistory(schema.History):
         # Articles of this crawl, by URL key: their rows may not be committed yet.
         self._recent: LocalCache[str, EmittedArticle] = LocalCache(_MAX_RECENT)
         self._texts: LocalCache[tuple[str, bytes], str] = LocalCache(_MAX_RECENT)
-        #: raw pages and archived copies of those that are gone are wanted all the same
+        #: raw pages are wanted all the same
         self._reads_facts = not (
-            self._queries.keeps_pages
-            or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
-            or setting(crawler.settings, "NEWSCRAWL_ARCHIVED")
+            self._queries.keeps_pages or setting(crawler.settings, "NEWSCRAWL_ALL_DUE")
         )
         self._filters = ArticleFilters.read(crawler.settings)
         #: keys of the further pages in stories of this crawl, and of stories read as a whole
@@ -159,10 +157,8 @@ class PageHistory(schema.History):
             if page is None and any(map(self._is_settled, pages.get(entry.key, ()))):
                 result.known.append(entry.key)
             elif page is None:
-                # Articles with this URL as canonical URL may be the same one.
-                twins = [[row.key, row.body_hash.hex()] for row in rows if row.body_hash]
-                result.new.append(replace(entry, history={"twins": twins}) if twins else entry)
-                result.due.append(result.new[-1])
+                result.new.append(entry)
+                result.due.append(entry)
             elif not self._only_new:
                 result.due.append(entry)
             else:
@@ -275,13 +271,10 @@ class PageHistory(schema.History):
         now, query = clock.now().timestamp(), self._queries.of(site).id
         rows = [
             (
-                *(entry.key, query, site, entry.url, depth, certain, hints),
+                *(entry.key, query, site, entry.url, depth, certain, json.dumps(entry.hints)),
                 *(now, now, entry.timestamp, entry.changed, now),
             )
             for entry in entries.new
-            if self._sizes.admits(
-                "page", site, entry.key, entry.url, hints := json.dumps(entry.hints)
-            )
         ]
         statements = {
             schema.COPY_PAGE: entries.copies,
@@ -387,7 +380,7 @@ class PageHistory(schema.History):
                 self.record_parts(_site_of(visit.request), key, keys, visit.request)
         elif status == "unchanged":
             self._record_unchanged(visit)
-            self._add_aliases(_site_of(visit.request), visit.target.key, urls, visit.request)
+            self._add_aliases(visit.target.key, urls, visit.request)
         elif visit.target.is_revisit:  # the old text stays, and is compared with the next one
             self.record_failure(visit.target, visit.request, status)
         else:
@@ -403,7 +396,7 @@ class PageHistory(schema.History):
         now, query = clock.now().timestamp(), self._queries.of(site).id
         rows = [("known", now, None, 0, None, query, key) for key in parts]
         self._leases.write_with_end(request, schema.PAGE_ENDED, rows)
-        self._add_aliases(site, story, dict.fromkeys(parts, True), request)
+        self._add_aliases(story, dict.fromkeys(parts, True), request)
 
     def is_revisit(self, url: str) -> bool:
         """Return whether the page at *url*, in the pipelines, was emitted as an article before."""
@@ -425,10 +418,6 @@ class PageHistory(schema.History):
         emitted: list[EmittedArticle] = []
         if "hash" in history:
             emitted.append(EmittedArticle(visit.target.key, bytes.fromhex(history["hash"])))
-        emitted += [
-            EmittedArticle(key, bytes.fromhex(digest), same_url=False)
-            for key, digest in history.get("twins", ())
-        ]
         rows = await self._find_pages([visit.target.key, *urls], _site_of(visit.request))
         for key in [key for key, same_url in urls.items() if not same_url]:
             if any(row.key == key and _is_other_story(article, row) for row in rows.get(key, ())):
@@ -449,22 +438,15 @@ class PageHistory(schema.History):
     ) -> None:
         for key, same_url in {visit.target.key: True, **urls}.items():
             self._recent[key] = EmittedArticle(visit.target.key, digest, same_url)
-        self._add_aliases(_site_of(visit.request), visit.target.key, urls, visit.request)
+        self._add_aliases(visit.target.key, urls, visit.request)
         self._learn(visit, changed=changed)
         now, due = self._next_visit(visit.target, visit.request, changed=changed)
         output = self._queries.output
-        row = (now, *visit.validators, digest, output, length, int(changed), due)
+        row = (now, *visit.validators, digest, output, length, due)
         self._write(visit, schema.PAGE_EMITTED, *row)
 
-    def _add_aliases(
-        self, site: str, page: str, urls: dict[str, bool], request: Request | None
-    ) -> None:
-        rows = [
-            (key, page, same_url)
-            for key, same_url in urls.items()
-            if self._sizes.admits("page", site, key, page)
-        ]
-        if rows:
+    def _add_aliases(self, page: str, urls: dict[str, bool], request: Request | None) -> None:
+        if rows := [(key, page, same_url) for key, same_url in urls.items()]:
             self._leases.write_with_end(request, schema.INSERT_ALIAS, rows)
 
     def _record_unchanged(self, visit: Visit) -> None:
@@ -478,9 +460,6 @@ class PageHistory(schema.History):
         if not visit.target.is_revisit or "fetched_at" not in history:
             return
         rates, since = self._rates[_site_of(visit.request)], history["since"]
-        if "updates" in history:
-            rates.followed += 1
-            rates.repeated += changed
         age = clock.now().timestamp() - since
         if history.get("signalled"):
             rates.record_announcement(age, changed=changed)
@@ -494,9 +473,8 @@ class PageHistory(schema.History):
         now, history = clock.now().timestamp(), target.history
         since = history.get("since", schema.birth(target.timestamp, now))
         rates, sampled = self._rates[_site_of(request)], _is_sampled(target.key)
-        last = None
-        if changed and (rates.repeats or sampled):
-            last = max(0.0, history.get("fetched_at", since) - since)
+        # An article that has changed is likely to change again, as live blogs do.
+        last = max(0.0, history.get("fetched_at", since) - since) if changed else None
         delay = self._policy.after_page(rates, now - since, last, sampled=sampled)
         return now, None if delay is None else now + delay
 
@@ -573,10 +551,10 @@ def _lacks_words_of_link(article: Article, visit: Visit) -> bool:
 def _other_urls(visit: Visit, article: Article) -> dict[str, bool]:
     """Return the keys of the article's other URLs: True for the final, False for the canonical."""
     urls: dict[str, bool] = {}
-    canonical, key_of = article.canonical_url, visit.target.key_of
+    canonical = article.canonical_url
     domain = registered_domain(site_key(visit.final_url))
     if canonical and registered_domain(site_key(canonical)) == domain:
-        urls[key_of(canonical)] = False
-    urls[key_of(visit.final_url)] = True
+        urls[page_key(canonical)] = False
+    urls[page_key(visit.final_url)] = True
     urls.pop(visit.target.key, None)
     return urls

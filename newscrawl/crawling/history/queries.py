@@ -26,10 +26,8 @@ SELECTION: Final = (
     "NEWSCRAWL_SINCE", "NEWSCRAWL_UNTIL", "NEWSCRAWL_KEYWORDS", "NEWSCRAWL_LANGUAGES",
     "NEWSCRAWL_INCLUDE", "NEWSCRAWL_EXCLUDE", "NEWSCRAWL_LIMIT", "NEWSCRAWL_SITE_LIMIT",
     "NEWSCRAWL_KEEP", "NEWSCRAWL_MIN_BODY", "NEWSCRAWL_METHOD", "NEWSCRAWL_RENDER",
-    "NEWSCRAWL_ARCHIVED", "NEWSCRAWL_ARCHIVED_BEFORE", "NEWSCRAWL_MAX_AGE", "NEWSCRAWL_LINK_DEPTH",
-    "NEWSCRAWL_PAGE_LINKS", "NEWSCRAWL_TRAPS_ENABLED", "NEWSCRAWL_SITE_REQUESTS",
-    "NEWSCRAWL_SITE_FEEDS", "NEWSCRAWL_SITE_SECTIONS", "NEWSCRAWL_SITE_SITEMAPS",
-    "NEWSCRAWL_BODY_FORMATS", "NEWSCRAWL_WARC",
+    "NEWSCRAWL_MAX_AGE", "NEWSCRAWL_SITE_REQUESTS", "NEWSCRAWL_EXTRA_FIELDS", "NEWSCRAWL_WARC",
+    "NEWSCRAWL_METADATA_ONLY", "NEWSCRAWL_SITE_RULES",
 )  # fmt: skip
 """Settings that decide which articles a crawl gives, and what it keeps of them."""
 _NAMED: Final = ("since", "until", "keywords", "languages", "include", "exclude", "limit", "warc")
@@ -60,11 +58,17 @@ class Query:
             asked["NEWSCRAWL_SITE_LIMIT"] = site.limit or asked["NEWSCRAWL_SITE_LIMIT"]
             asked["NEWSCRAWL_INCLUDE"] = site.include or asked["NEWSCRAWL_INCLUDE"]
             asked["NEWSCRAWL_EXCLUDE"] = [*site.exclude, *asked["NEWSCRAWL_EXCLUDE"]]
+            if site.render is not None:
+                asked["NEWSCRAWL_RENDER"] = "auto" if site.render else ""
+            if site.rules is not None:
+                asked["NEWSCRAWL_SITE_RULES"] = site.rules
         asked = {
             name.removeprefix("NEWSCRAWL_").lower(): value
             for name, value in asked.items()
             if _text(value) != _text(DEFAULTS[name])
         }
+        if site and (site.cookies or site.headers):  # pages may be others with them
+            asked["login"] = True
         text = _text(asked)
         return cls(_number(text), text)
 
@@ -107,7 +111,10 @@ class Queries(Component):
 
     def put(self, site: Site, limit: int | None = None) -> None:
         """Set the query of *site*."""
-        options = site.limit or limit, site.include, site.exclude
+        has_login = bool(site.cookies or site.headers)
+        options = (
+            site.limit or limit, site.include, site.exclude, site.render, site.rules, has_login
+        )  # fmt: skip
         if options not in self._read:  # most sites have none of their own
             self._read[options] = Query.read(self._settings, site, limit)
         self._of_site[site.key] = self._read[options]

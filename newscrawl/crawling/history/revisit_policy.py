@@ -149,8 +149,7 @@ class RevisitPolicy:
     ) -> float | None:
         """Return the delay after a visit to an article *age* seconds after its publication.
 
-        *last*: age at the visit before, if the article has changed since then and is likely to
-        change again; *sampled*: visit it at the end of the update window even if the site's
+        *last*: age at the visit before, if the article has changed since then; *sampled*: visit it at the end of the update window even if the site's
         articles do not change. Returns None if the article is not visited again.
         """
         window = self.update_window

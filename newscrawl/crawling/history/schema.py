@@ -9,8 +9,6 @@ and robots.txt of each site. Pages and sources have a row for each query
 from __future__ import annotations
 
 import json
-import logging
-from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from newscrawl import clock
@@ -36,8 +34,8 @@ _LEARNED_KEPT: Final = 180 * _DAY
 # page.dated: the date that the page states, in ISO 8601. page.status: listed, article, no_article,
 # known (same article as another page), failed, gone (both are retried if they have a next_due).
 # page.signalled: a listing has announced a change since the last fetch; page.vain: number of
-# announced changes that were none; page.updates: changes that were found. source.listed: entries at
-# the last fetch; source.rate: new articles per second.
+# announced changes that were none. source.listed: entries at the last fetch; source.rate: new
+# articles per second.
 state_tables("""
 CREATE TABLE IF NOT EXISTS page (
     key TEXT NOT NULL,
@@ -55,7 +53,6 @@ CREATE TABLE IF NOT EXISTS page (
     changed REAL,
     signalled INTEGER NOT NULL DEFAULT 0,
     vain INTEGER NOT NULL DEFAULT 0,
-    updates INTEGER NOT NULL DEFAULT 0,
     fetched_at REAL,
     etag TEXT,
     last_modified TEXT,
@@ -123,7 +120,6 @@ class PageRow(NamedTuple):
     changed: float | None
     signalled: int
     vain: int
-    updates: int
     fetched_at: float | None
     etag: str | None
     last_modified: str | None
@@ -153,7 +149,6 @@ class PageRow(NamedTuple):
             "hash": self.body_hash and self.body_hash.hex(),
             "length": self.length,
             "signalled": self.signalled or None,
-            "updates": self.updates or None,
             "failures": self.failures,
         }
         return {name: value for name, value in history.items() if value is not None}
@@ -232,7 +227,7 @@ WHERE query = ? AND key = ?
 PAGE_DATED: Final = "UPDATE page SET dated = ? WHERE query = ? AND key = ?"
 PAGE_EMITTED: Final = """
 UPDATE page SET status = 'article', fetched_at = ?, etag = ?, last_modified = ?, body_hash = ?,
-output = ?, length = ?, updates = updates + ?, next_due = ?, failures = 0,
+output = ?, length = ?, next_due = ?, failures = 0,
 vain = iif(signalled, 0, vain), signalled = 0
 WHERE query = ? AND key = ?
 """
@@ -275,44 +270,24 @@ ALL_SEEN: Final = (
     "UPDATE source SET fetched_at = min(fetched_at, ?1)",
 )
 
-ROW_SIZE: Final = 200
-"""Size of a row without its texts in bytes, approximately."""
-KEY_COPIES: Final = 3
-"""Copies of the key of a row in its table and in its indexes."""
-MAX_KEY: Final = 400
-"""Length of a key above which each copy takes a page of :data:`PAGE_SIZE` in the file."""
-PAGE_SIZE: Final = 4096
-_KEYS_SIZE: Final = (
-    f"{ROW_SIZE} + {KEY_COPIES} * iif(length(key) > {MAX_KEY}, {PAGE_SIZE}, length(key))"
-)
-_SIZE: Final = (
-    f"{_KEYS_SIZE} + length(url) + coalesce(length(etag), 0) + coalesce(length(last_modified), 0)"
-)
-_ALIASES: Final = f"""coalesce((
-    SELECT sum({_KEYS_SIZE.replace("key", "alias.key")} + length(alias.page))
-    FROM alias WHERE alias.page = page.key
-), 0)"""  # noqa: S608
-_SIZES: Final = {"page": f"{_SIZE} + length(hints) + {_ALIASES}", "source": _SIZE}
-_USED: Final = {"page": "last_seen", "source": "coalesce(fetched_at, first_seen)"}
-# The limit, which is none, keeps the texts out of the sort.
-SITE_SIZES: Final = {
-    table: f"""
-SELECT site, sum(size) FROM (SELECT site, {size} AS size FROM {table} LIMIT -1) GROUP BY site
-"""  # noqa: S608
-    for table, size in _SIZES.items()
-}
-_KEYS: Final = {"page": "key, query", "source": "site, query, role, key"}
-# ?1: sites as JSON, ?2: size that each keeps
-DELETE_OLDEST: Final = {
-    table: f"""
+MAX_SITE_ROWS: Final[dict[Table, int]] = {"page": 200_000, "source": 20_000}
+"""Rows that are remembered of a site: half a year of a newsroom that lists 1,000 pages a day."""
+_OLDEST: Final = """
 DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM (
-    SELECT {keys}, sum({_SIZES[table]}) OVER (
-        PARTITION BY site ORDER BY {_USED[table]} DESC, key
-    ) AS total FROM {table} WHERE site IN (SELECT value FROM json_each(?1))
-) WHERE total > ?2)
-"""  # noqa: S608
-    for table, keys in _KEYS.items()
+    SELECT {keys}, row_number() OVER (PARTITION BY site ORDER BY {used} DESC, key) AS place
+    FROM {table} WHERE site IN (SELECT value FROM json_each(?1))
+) WHERE place > ?2)
+"""
+SELECT_FULL_SITES: Final = "SELECT site FROM {} GROUP BY site HAVING count(*) > ?"
+# ?1: sites as JSON, ?2: rows that each keeps
+DELETE_OLDEST: Final[dict[Table, str]] = {
+    "page": _OLDEST.format(table="page", keys="key, query", used="last_seen"),
+    "source": _OLDEST.format(
+        table="source", keys="site, query, role, key", used="coalesce(fetched_at, first_seen)"
+    ),
 }
+KEPT_RATIO: Final = 0.8
+"""Share of the limit that a site keeps which has more rows when a crawl starts."""
 
 ALL_DUE: Final = (
     """
@@ -329,69 +304,6 @@ DELETE_OLD: Final = (
 DELETE_UNUSED_ALIASES: Final = "DELETE FROM alias WHERE page NOT IN (SELECT key FROM page)"
 
 
-logger = logging.getLogger(__name__)
-
-_FULL_RATIO: Final = 0.9
-"""Share of the limit above which a site makes room for new pages when a crawl starts."""
-_KEPT_RATIO: Final = 0.8
-"""Share of the limit that such a site keeps."""
-_SOURCES_PART: Final = 8
-"""Part of the limit for the sources of a site: an eighth."""
-
-
-class SiteSizes(Component):
-    """Sizes of the rows of each site in ``page`` and ``source``, so that none fills the disk.
-
-    Those of a page include its rows in ``alias``.
-
-    The limit of a site's pages is ``NEWSCRAWL_STATE_SITE_SIZE`` bytes, that of its sources an
-    eighth; 0 is none.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        limit = setting(crawler.settings, "NEWSCRAWL_STATE_SITE_SIZE")
-        self._limits: dict[Table, int] = {"page": limit, "source": -(-limit // _SOURCES_PART)}
-        self._stats = crawler.stats
-        self._sizes: Counter[tuple[Table, str]] = Counter()
-        self._warned: set[str] = set()
-
-    async def reduce(self, store: CrawlStore) -> None:
-        """Read the sizes; delete the rows used longest ago of sites near the limit."""
-        for table, limit in self._limits.items():
-            if not limit:
-                return
-            kept = int(limit * _KEPT_RATIO)
-            rows = await store.read(SITE_SIZES[table])
-            full = [site for site, size in rows if size > limit * _FULL_RATIO]
-            if full:
-                store.write(DELETE_OLDEST[table], [(json.dumps(full), kept)])
-            self._sizes.update({(table, site): size for site, size in rows})
-            for site in full:
-                self._sizes[table, site] = kept
-                self._warn(site)
-
-    def admits(self, table: Table, site: str, key: str, *texts: str) -> bool:
-        """Return whether a new row of *site* with these values is to be stored; add its size."""
-        key_size = PAGE_SIZE if len(key) > MAX_KEY else len(key)
-        size = ROW_SIZE + KEY_COPIES * key_size + sum(map(len, texts))
-        if 0 < self._limits[table] < self._sizes[table, site] + size:
-            self._stats.inc_value("newscrawl/state/forgotten_count")
-            self._warn(site)
-            return False
-        self._sizes[table, site] += size
-        return True
-
-    def _warn(self, site: str) -> None:
-        if site not in self._warned:
-            self._warned.add(site)
-            logger.warning(
-                "%s has more pages than NEWSCRAWL_STATE_SITE_SIZE (%d bytes) permits to remember;"
-                " articles of the forgotten ones may be emitted again",
-                site,
-                self._limits["page"],
-            )
-
-
 class History(Component):
     """Base class of the histories; without ``NEWSCRAWL_ONLY_NEW``, they are written, not read."""
 
@@ -400,15 +312,12 @@ class History(Component):
         self._store = CrawlStore.for_crawler(crawler)
         self._queries = Queries.for_crawler(crawler)
         self._leases = LeaseBook.for_crawler(crawler)
-        self._sizes = SiteSizes.for_crawler(crawler)
         self._memory = SiteMemory.of(crawler)
         self._only_new = setting(settings, "NEWSCRAWL_ONLY_NEW")
         self._policy = RevisitPolicy(
             min_interval=setting(settings, "NEWSCRAWL_POLL_MIN") * HOUR,
             max_interval=setting(settings, "NEWSCRAWL_POLL_MAX") * HOUR,
             update_window=setting(settings, "NEWSCRAWL_UPDATE_WINDOW") * HOUR,
-            revisits=setting(settings, "NEWSCRAWL_REVISITS"),
-            max_tries=setting(settings, "NEWSCRAWL_PAGE_TRIES"),
         )
 
     async def _recall(self, name: str, site: str) -> Any:

@@ -15,28 +15,18 @@ MAX_CHALLENGE_HEAD: Final = 64 * 1024
 """Bytes of a page with an error status that are searched for a bot check."""
 
 # By name, since the download handler decides whether Twisted's or Scrapy's exception is raised.
-_REASONS = {
-    "CannotResolveHostError": "dns",
-    "DNSLookupError": "dns",
-    "ConnectError": "connection",
-    "ConnectionDone": "connection",
-    "ConnectionLost": "connection",
-    "ConnectionRefusedError": "connection",
-    "DownloadConnectionRefusedError": "connection",
-    "DownloadFailedError": "connection",
-    "ResponseFailed": "connection",
-    "ResponseNeverReceived": "connection",
-    "TunnelError": "proxy",
-    "TCPTimedOutError": "timeout",
-    "TimeoutError": "timeout",
-    "DownloadTimeoutError": "timeout",
-    "DownloadCancelledError": "too_large",
-    "CancelledError": "too_large",
-    "ResponseDataLossError": "truncated",
-    "UnsupportedURLSchemeError": "scheme",
-    "BadGzipFile": "encoding",
-    "error": "encoding",  # zlib.error, brotli.error
+_NAMES = {
+    "dns": "CannotResolveHostError DNSLookupError",
+    "connection": "ConnectError ConnectionDone ConnectionLost ConnectionRefusedError"
+    " DownloadConnectionRefusedError DownloadFailedError ResponseFailed ResponseNeverReceived",
+    "proxy": "TunnelError",
+    "timeout": "TCPTimedOutError TimeoutError DownloadTimeoutError",
+    "too_large": "DownloadCancelledError CancelledError",
+    "truncated": "ResponseDataLossError",
+    "scheme": "UnsupportedURLSchemeError",
+    "encoding": "BadGzipFile error",  # zlib.error, brotli.error
 }
+_REASONS = {name: reason for reason, names in _NAMES.items() for name in names.split()}
 # By a part of the message, since Scrapy has no subclasses of IgnoreRequest for these.
 _IGNORED = {
     "robots.txt": "robots",

@@ -107,9 +107,12 @@ class PageRenderer(Component):
         self._scripts: SizedCache[Response] = SizedCache(_MAX_SCRIPTS)
         crawler.signals.connect(self._close, signals.spider_closed)
 
-    async def render(self, page: PageItem) -> PageItem | None:
-        """Return *page* as its scripts have filled it, None if it is not rendered; count it."""
-        if not self._enabled:
+    async def render(self, page: PageItem, *, enabled: bool | None = None) -> PageItem | None:
+        """Return *page* as its scripts have filled it, None if it is not rendered; count it.
+
+        *enabled* is the option of its site, None for ``NEWSCRAWL_RENDER``.
+        """
+        if not (self._enabled if enabled is None else enabled):
             return None
         from playwright.async_api import Error  # noqa: PLC0415  # an extra
 

@@ -11,9 +11,11 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
+from newscrawl.crawling.urls import absolute_url
 from newscrawl.document.encoding import to_utf8
 
 if TYPE_CHECKING:
@@ -30,8 +32,10 @@ MAX_RULES_SIZE: Final = 128 * 1024
 _RECORD: Final = re.compile(
     r"(user[- ]?agent|allow|diss?all?[oa]w|diasllow|crawl[- ]delay)(?:\s*:|\s)(.*)", re.IGNORECASE
 )
-_SITEMAP: Final = re.compile(rb"\s*site-?map", re.IGNORECASE)
-_MAX_SITEMAPS_SIZE: Final = 64 * 1024
+_SITEMAP: Final = re.compile(
+    r"(?:^|[\r\n])[ \t]*sitemap[ \t]*:[ \t]*(\S{1,2083})(?!\S)", re.IGNORECASE
+)
+_MAX_SITEMAPS: Final = 100
 _MAX_DELAY: Final = 86_400.0
 _NAME: Final = re.compile(r"[\w.-]+")
 _PRODUCT: Final = re.compile(r"([\w.-]+)(?:/\S*)?")
@@ -52,15 +56,14 @@ def product_token(user_agent: str) -> str:
     return name.lower()
 
 
-def read_rules(data: bytes, *, file: str, token: str) -> dict[str, Any]:
-    """Return the ``rules`` of a *file* (``robots``, ``ai_txt``, ``tdmrep``) for the crawler *token*.
+def read_rules(data: bytes, *, url: str, file: str, token: str) -> dict[str, Any]:
+    """Return the rules of a *file* (``robots``, ``ai_txt``, ``tdmrep``) for the crawler *token*.
 
-    They are a robots.txt with the group ``*`` only; ``left_out`` is the number of rules beyond the
-    limits. ``sitemaps`` has the lines of a robots.txt that name sitemaps. An invalid file has no
-    rules.
+    Their ``text`` is a robots.txt with the group ``*`` only; ``left_out`` is the number of rules
+    beyond the limits. ``sitemaps`` has the URLs that a robots.txt at *url* names. An invalid file
+    has no rules.
     """
-    data = to_utf8(data, "windows-1252").utf8
-    text = data.decode()
+    text = to_utf8(data, "windows-1252").utf8.decode()
     if file == "tdmrep":
         group = _Group()
         for rule in _tdmrep_rules(text):
@@ -69,12 +72,9 @@ def read_rules(data: bytes, *, file: str, token: str) -> dict[str, Any]:
         group = _Group()
     else:
         group = _own_group(text, token)
-    sitemaps = b"\n".join(filter(_SITEMAP.match, data.splitlines())) if file == "robots" else b""
-    return {
-        "rules": str(group),
-        "left_out": group.left_out,
-        "sitemaps": sitemaps[:_MAX_SITEMAPS_SIZE].decode("utf-8", "replace"),
-    }
+    lines = islice(_SITEMAP.finditer(text), _MAX_SITEMAPS) if file == "robots" else ()
+    sitemaps = dict.fromkeys(filter(None, (absolute_url(line[1], url) for line in lines)))
+    return {"text": str(group), "sitemaps": list(sitemaps), "left_out": group.left_out}
 
 
 @dataclass(slots=True)

@@ -1,24 +1,42 @@
-"""Caches of the rules of hosts, bounded in size."""
+"""Rules of hosts: their files are fetched, read in a worker, and kept up to a total size."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections import OrderedDict
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
 from sys import getsizeof
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
+from scrapy.http.request import NO_CALLBACK
 
 from newscrawl import clock
+from newscrawl.crawling.crawl_store import SiteMemory
+from newscrawl.crawling.network.rule_files import MAX_ROBOTS_SIZE
+from newscrawl.crawling.urls import site_key
+from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Hashable
-    from typing import Any
 
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from newscrawl.crawling.crawl_store import SiteMemory
+logger = logging.getLogger(__name__)
+
+CACHE_TIME: Final = timedelta(hours=24)
+"""Time after which rules are fetched again (RFC 9309, section 2.4)."""
+READ_RULES: Final = "newscrawl.crawling.network.rule_files:read_rules"
+SITEMAPS: Final = "newscrawl_sitemaps"
+"""Meta key of a spider's request for robots.txt: the sitemaps that it names, None until then."""
+REMEMBERED: Final = "newscrawl_remembered"
+"""Meta key of such a request: whether a former crawl fetched the file."""
+_SITE: Final = "newscrawl_site"
 
 MAX_CACHE_SIZE: Final = 48 * 2**20
 """Maximum size of the rules of all hosts in bytes: those of 15,000 typical hosts."""
@@ -56,113 +74,129 @@ class SizedCache(Generic[T]):
             self.size -= self._entries.popitem(last=False)[1][1]
 
 
+def _expiry() -> datetime:
+    return clock.steady() + CACHE_TIME
+
+
 @dataclass(slots=True)
 class HostRules:
-    """Rules of a host, or the reason why all its requests are refused."""
+    """Rules and sitemaps of a host, or the reason why their file could not be read."""
 
     #: by ``clock.steady()``
-    until: datetime
-    #: robots.txt of :func:`newscrawl.crawling.network.rule_files.read_rules`; None allows all requests
+    until: datetime = field(default_factory=_expiry)
+    #: final URL of the file
+    url: str = ""
+    #: None allows all requests
     text: str | None = None
+    sitemaps: list[str] = field(default_factory=list)
+    left_out: int = 0
+    #: why the file could not be read
+    failure: str | None = None
+    #: why all requests are refused
     refusal: str | None = None
-    #: response for a spider that requests robots.txt itself
-    response: Response | None = None
-    #: fetched by a former crawl
+    #: whether a former crawl read the file
     remembered: bool = False
 
     @property
     def size(self) -> int:
         """Memory in bytes, approximately."""
-        size = _HOST_SIZE + getsizeof(self.text)
-        if self.response is not None:
-            headers = self.response.headers.to_string() or b""
-            size += _HOST_SIZE + 2 * len(headers) + len(self.response.body)
-        return size
+        return _HOST_SIZE + getsizeof(self.text) + sum(map(getsizeof, self.sitemaps))
 
 
 class RulesCache:
     """Rules of hosts, fetched when they are needed, and again when they are removed or invalid.
 
-    *memory*: where rules are kept over crawls, under *name*; refusals are not.
+    They are remembered for later crawls under *name*, which is also their area in the stats;
+    refusals are not.
     """
 
-    def __init__(self, name: str = "", memory: SiteMemory | None = None) -> None:
+    def __init__(self, crawler: Crawler, name: str) -> None:
+        self._crawler = crawler
         self._name = name
-        self._memory = memory
+        self._memory = SiteMemory.of(crawler)
         self._kept: SizedCache[HostRules] = SizedCache(MAX_CACHE_SIZE)
-        self._tasks: dict[Hashable, asyncio.Task[HostRules]] = {}
+        self._tasks: dict[str, asyncio.Task[HostRules]] = {}
 
     async def get(
         self,
         key: str,
         fetch: Callable[[], Coroutine[Any, Any, HostRules]],
-        *,
-        anew: bool = False,
-        on_found: Callable[[HostRules], Coroutine[Any, Any, None]] | None = None,
+        on_new: Callable[[HostRules], Coroutine[Any, Any, None]] | None = None,
     ) -> HostRules:
         """Return the rules of *key*, from *fetch* unless they are known.
 
-        *anew*: unless this crawl has fetched them; *on_found* is called with rules of a former
-        crawl. Calls share a fetch, which goes on if they are cancelled.
+        *on_new* is called with rules that were fetched or remembered. Calls share a fetch, which
+        goes on if they are cancelled.
         """
         rules = self._kept.get(key)
-        if rules is not None and rules.until > clock.steady() and not (anew and rules.remembered):
+        if rules is not None and rules.until > clock.steady():
             return rules
-        task = self._tasks.get(key)
-        if task is None:
-            task = self._tasks[key] = asyncio.create_task(
-                self._fetch(key, fetch, on_found, anew=anew)
-            )
-        return await asyncio.shield(task)
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.create_task(self._find(key, fetch, on_new))
+        return await asyncio.shield(self._tasks[key])
 
-    async def _fetch(
+    async def _find(
         self,
         key: str,
         fetch: Callable[[], Coroutine[Any, Any, HostRules]],
-        on_found: Callable[[HostRules], Coroutine[Any, Any, None]] | None,
-        *,
-        anew: bool,
+        on_new: Callable[[HostRules], Coroutine[Any, Any, None]] | None,
     ) -> HostRules:
         try:
-            rules = None if anew else await self._find(key)
-            if rules is None:
+            stored = await self._memory.find(self._name, key) if self._memory else []
+            if stored:
+                _, text, until = stored[0]
+                end = clock.on_steady_clock(datetime.fromtimestamp(until, UTC))
+                rules = HostRules(**json.loads(text) | {"until": end, "remembered": True})
+            else:
                 rules = await fetch()
-                text = json.dumps(rules.text)
+                until = clock.on_system_clock(rules.until).timestamp()
+                text = json.dumps(asdict(rules) | {"until": until})
                 if self._memory and not rules.refusal and len(text) <= MAX_REMEMBERED:
-                    until = clock.on_system_clock(rules.until).timestamp()
                     self._memory.put(self._name, key, text, until)
-            elif on_found:
-                await on_found(rules)
+            if on_new:
+                await on_new(rules)
             self._kept.put(key, rules, rules.size)
             return rules
         finally:
             del self._tasks[key]
 
-    async def _find(self, key: str) -> HostRules | None:
-        """Return the rules of *key* that a former crawl has fetched."""
-        for _, text, until in await self._memory.find(self._name, key) if self._memory else ():
-            end = clock.on_steady_clock(datetime.fromtimestamp(until, UTC))
-            return HostRules(end, json.loads(text), remembered=True)
-        return None
+    async def download(self, url: str, request: Request, meta: dict[str, Any]) -> Response:
+        """Return the response, with *meta*, to the file at *url* that *request* depends on."""
+        meta |= {"allow_offsite": True, "dont_obey_robotstxt": True}
+        if _SITE in request.meta:  # counts towards its request budget
+            meta |= {_SITE: request.meta[_SITE], "newscrawl_role": "robots"}
+        priority = RobotsTxtMiddleware.DOWNLOAD_PRIORITY
+        needed = Request(url, priority=priority, callback=NO_CALLBACK, meta=meta)
+        response: Response = await self._crawler.engine.download_async(needed)
+        return response
+
+    async def read(
+        self, response: Response, request: Request, *, file: str, token: str
+    ) -> HostRules:
+        """Return the rules of *response*, a *file* that *request* depends on, from a worker."""
+        url, data = response.url, response.body[:MAX_ROBOTS_SIZE]
+        site = request.meta.get(_SITE) or site_key(url)
+        pool = WorkerPool.for_crawler(self._crawler)
+        read = await pool.call(READ_RULES, data, site=site, url=url, file=file, token=token)
+        rules = HostRules(url=url, **read)
+        if rules.left_out:
+            self._crawler.stats.inc_value(f"newscrawl/{self._name}/over_size_count")
+            logger.warning("Ignored %d rules beyond the limits: %s", rules.left_out, url)
+        return rules
 
 
-class ParserCache(Generic[T]):
+class ParserCache(SizedCache[T]):
     """Parsers of the texts of :func:`newscrawl.crawling.network.rule_files.read_rules`."""
 
     def __init__(self, parse: Callable[[str], T]) -> None:
+        super().__init__(MAX_PARSER_SIZE)
         self._parse = parse
-        self._parsers: SizedCache[T] = SizedCache(MAX_PARSER_SIZE)
 
-    def get(self, text: str) -> T:
+    def of(self, text: str) -> T:
         """Return the parser of *text*, which hosts with the same rules share."""
-        parser = self._parsers.get(text)
-        if parser is None:
+        if (parser := self.get(text)) is None:
             parser = self._parse(text)
-            self._parsers.put(text, parser, _parser_size(text))
+            wildcards = text.count("*") + text.count("$")
+            # The memory of Protego as measured: per character, rule and wildcard.
+            self.put(text, parser, 20 * len(text) + 700 * text.count("\n") + 80 * wildcards)
         return parser
-
-
-def _parser_size(text: str) -> int:
-    """Return the memory of Protego for *text*, as measured: per rule, character and wildcard."""
-    wildcards = text.count("*") + text.count("$")
-    return 20 * len(text) + 700 * text.count("\n") + 80 * wildcards

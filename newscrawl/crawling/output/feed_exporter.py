@@ -1,42 +1,37 @@
 """Extension that writes feeds, and keeps the items that a feed has not got in the crawl state.
 
-An item is delivered once the file of its feed has it.
-
-Local feeds in formats of independent items, such as JSON Lines: the commit that ends a request also
-has the bytes of its items, which are then flushed. The next crawl after a crash completes the file.
-Other feeds (one document, compressed, uploaded at the end) have an item when their file is stored:
-until then the state has it, too, as it has the items of feeds that cannot be written. The next
-crawl writes them first.
+An item is a row of ``undelivered`` from the commit that ends its request until its feed has it. It is
+exported after that commit. Local files in formats of independent items, such as JSON Lines, have it
+at once; the next commit deletes its row. Other feeds (one document, compressed, uploaded at the
+end) have their items when the file is stored. The next crawl exports what is left first.
 """
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import logging
 import os
-import stat
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from pathlib import Path
+from math import inf
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from itemadapter import ItemAdapter
 from scrapy import exporters, signals
 from scrapy.extensions import feedexport
-from scrapy.extensions.postprocessing import PostProcessingManager
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import ensure_awaitable
 
-from newscrawl.crawling.crawl_store import CrawlStore, CrawlStoreError, state_tables
+from newscrawl.crawling.crawl_store import CrawlStore, CrawlStoreError, SiteMemory, state_tables
 from newscrawl.crawling.frontier.leases import LEASE, LeaseBook, outbox_row
 from newscrawl.crawling.logs import mask_secrets
 from newscrawl.defaults import setting
-from newscrawl.exporters.feed_files import FeedFile, StdoutFile, complete_file
+from newscrawl.exporters.feed_files import FeedFile, StdoutFile, read_from
+from newscrawl.exporters.markdown_folder import MarkdownFolder
 from newscrawl.items import Article
 from newscrawl.sqlite import checksum
 
@@ -59,14 +54,8 @@ CREATE TABLE IF NOT EXISTS undelivered (
     checksum INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS undelivered_feed ON undelivered (feed, id);
-CREATE TABLE IF NOT EXISTS feed_end (
-    path TEXT PRIMARY KEY,
-    position INTEGER NOT NULL,
-    data BLOB NOT NULL
-);
 """)
-"""``undelivered``: items that a feed, a key of ``FEEDS`` without secrets, has not got yet.
-``feed_end``: what local files have, or are about to get, from a position on."""
+"""Items that a feed, a key of ``FEEDS`` without secrets, has not got yet."""
 
 FEED_FAILED: Final = "newscrawl_feed_failed"
 """Stat ``finish_reason`` of a crawl that could not write any of its feeds."""
@@ -75,8 +64,8 @@ REDELIVERED_COUNT: Final = "newscrawl/feeds/redelivered_count"
 
 _INSERT: Final = "INSERT INTO undelivered VALUES (?, ?, ?, ?, ?)"
 _DELETE: Final = "DELETE FROM undelivered WHERE id = ?"
-_SET_END: Final = "INSERT OR REPLACE INTO feed_end VALUES (?, ?, ?)"
-_DELETE_END: Final = "DELETE FROM feed_end WHERE path = ?"
+#: name in the memory: feed and size of a local file at a commit; after a kill, rows may follow
+_END: Final = "feed_end"
 _COUNT: Final = "SELECT feed, count(*), max(id) FROM undelivered GROUP BY feed"
 _SELECT: Final = """
 SELECT id, is_article, item, checksum FROM undelivered
@@ -90,36 +79,33 @@ _INDEPENDENT: Final = (
 )
 """Exporters that write an item at once, so that it can be taken back."""
 _MAX_HELD: Final = 2**22
-"""Bytes of a feed in memory until the next commit."""
+"""Bytes of an item up to which a file gets all of them or none."""
 
 
-class _Export(NamedTuple):
-    """An item that was exported, or is about to be."""
+class _Delivery(NamedTuple):
+    """An item that a feed has not got."""
 
+    #: key of ``FEEDS``
+    uri: str
     item: Any
-    #: ID of the lease of its request, and of its row in ``undelivered``; 0 for none
-    lease: int
+    #: ID of the lease of its request, 0 for none
+    lease: int = 0
+    #: ID in ``undelivered``, 0 if it is only in memory
     row: int = 0
-    #: bytes that the exporter has written
-    data: bytes = b""
 
 
 @dataclass(slots=True, eq=False)
 class _File:
     """The file of a slot that is open."""
 
-    #: whether its items are independent: a local file, or standard output
+    #: whether it has an item once that is written: independent items in a local file, in files of
+    #: their own or on stdout
     is_direct: bool
     #: absolute path of a local file, and its size before the crawl
-    path: str
-    start: int
-    #: items of a direct feed that are in no commit yet, and those in one that is not confirmed
-    held: list[_Export] = field(default_factory=list)
-    committing: list[_Export] = field(default_factory=list)
-    #: whether the file is a batch that is complete
-    is_closing: bool = False
-    #: lease and row of each item of another feed
-    rows: list[tuple[int, int]] = field(default_factory=list)
+    path: str = ""
+    start: int = 0
+    #: rows of its items, to be deleted once they are delivered
+    rows: list[int] = field(default_factory=list)
 
 
 class FeedExporter(feedexport.FeedExporter):
@@ -141,12 +127,14 @@ class FeedExporter(feedexport.FeedExporter):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._store = CrawlStore.for_crawler(crawler)
-        self._store.prepare_commits(self._prepare_commit)
+        self._memory = SiteMemory.for_crawler(crawler)
         crawler.signals.connect(self._start, signals.engine_started)
         self._book = LeaseBook.for_crawler(crawler)
         self._stats = crawler.stats
         self._has_segments = bool(setting(crawler.settings, "NEWSCRAWL_SEGMENTS"))
         self._is_kept = self._store.path is not None
+        if self._is_kept:
+            self._store.prepare_commits(self._prepare_commit)
         self._names = {uri: mask_secrets(uri) for uri in self.feeds}
         self._files: dict[FeedSlot, _File] = {}
         #: why a feed gets no more items, and why single items were not exported, by URI template
@@ -154,10 +142,13 @@ class FeedExporter(feedexport.FeedExporter):
         self._refused: dict[str, str] = {}
         #: number of items that a feed has not got, and the state neither
         self._lost: Counter[str] = Counter()
-        #: feeds with items that the state cannot have
-        self._unserializable: set[str] = set()
-        #: paths of files that the last items of a killed crawl could not be written to
-        self._incomplete: set[str] = set()
+        #: items to be exported after the commit that ends their requests
+        self._waiting: list[_Delivery] = []
+        #: ends of files at the last commit of the former crawl, and what a feed has from there on
+        self._ends: dict[str, int] = {}
+        self._tail = b""
+        #: the last row of former crawls
+        self._last = 0
         self._ids = count(1)
         self._is_running = False
         self._closing: asyncio.Task[None] | None = None
@@ -169,37 +160,36 @@ class FeedExporter(feedexport.FeedExporter):
             logger.warning("JOBDIR without NEWSCRAWL_STATE: feeds that fail lose items")
         with suppress(CrawlStoreError):  # the store closes the spider
             if self._is_kept:
-                await self._complete_files()
                 await self._redeliver()
 
-    async def _complete_files(self) -> None:
-        """Write the last items of a crawl that was killed."""
-        for path, position, data in await self._store.read("SELECT * FROM feed_end"):
-            try:
-                complete_file(Path(path), position, data)
-            except OSError as error:
-                self._store.damage.append(f"{path} lacks items: {error.strerror}")
-                self._incomplete.add(path)
-            else:
-                self._store.write(_DELETE_END, [(path,)])
-
     async def _redeliver(self) -> None:
+        tails: defaultdict[str, bytes] = defaultdict(bytes)
+        feeds: dict[str, str] = {}
+        for path, text, _ in await self._memory.find(_END):
+            feeds[path], self._ends[path] = json.loads(text)
+            with suppress(OSError):
+                tails[feeds[path]] += read_from(path, self._ends[path])
         rows = await self._store.read(_COUNT)
-        last = max((row[2] for row in rows), default=0)
-        self._ids = count(last + 1)
+        self._last = max((row[2] for row in rows), default=0)
+        self._ids = count(self._last + 1)
         numbers = {feed: number for feed, number, _ in rows}
         for uri, name in self._names.items():
             if number := numbers.pop(name, 0):
                 logger.info("Writing %d items of former crawls to the feed %s", number, name)
-                await self._redeliver_to(uri, last)
+                self._tail = tails[name]
+                await self._redeliver_to(uri)
         for name, number in numbers.items():
             message = "The state has %d items for the feed %s; a crawl with this feed writes them"
             logger.warning(message, number, name)
+        done = {name for uri, name in self._names.items() if uri not in self._failed}
+        for path in (path for path, feed in feeds.items() if feed in done):
+            self._memory.put(_END, path, "", 0)
+        self._ends, self._tail = {}, b""
 
-    async def _redeliver_to(self, uri: str, last: int) -> None:
+    async def _redeliver_to(self, uri: str) -> None:
         row = 0
         while uri not in self._failed and (
-            rows := await self._store.read(_SELECT, (self._names[uri], row + 1, last))
+            rows := await self._store.read(_SELECT, (self._names[uri], row + 1, self._last))
         ):
             for row, is_article, text, stored in rows:
                 if checksum(text) != stored:
@@ -207,8 +197,9 @@ class FeedExporter(feedexport.FeedExporter):
                     self._store.damage.append(f"{self._store.path}: item {row} of {uri} is damaged")
                     continue
                 item = Article.from_dict(json.loads(text)) if is_article else json.loads(text)
-                index = next(i for i, slot in enumerate(self.slots) if slot.uri_template == uri)
-                self.slots[index] = self._export(self.slots[index], _Export(item, 0, row))
+                self._waiting.append(_Delivery(uri, item, 0, row))
+            while self._waiting:
+                await self._store.commit()
 
     def item_scraped(
         self,
@@ -216,76 +207,119 @@ class FeedExporter(feedexport.FeedExporter):
         spider: Spider,  # noqa: ARG002  # of the base class
         response: Response | None = None,
     ) -> None:
-        """Export *item* to the feeds that accept it."""
+        """Export *item* to the feeds that accept it, after the commit that ends its request."""
         if self._store.failure:
             return  # its request remains pending
         request = getattr(response, "request", None)
-        export = _Export(item, request.meta.get(LEASE, 0) if request else 0)
-        self.slots = [
-            self._export(slot, export) if self._accepts(slot, export) else slot
-            for slot in self.slots
-        ]
+        lease = request.meta.get(LEASE, 0) if request else 0
+        for slot in list(self.slots):
+            entry = _Delivery(slot.uri_template, item, lease)
+            try:
+                if not slot.filter.accepts(item):
+                    continue
+            except Exception as error:  # noqa: BLE001  # of the project
+                self._refuse(self._with_row(entry), error)
+                continue
+            entry = self._with_row(entry)
+            if entry.row:
+                self._waiting.append(entry)
+            else:
+                self._export(entry)
 
-    def _accepts(self, slot: FeedSlot, export: _Export) -> bool:
-        try:
-            return slot.filter.accepts(export.item)
-        except Exception as error:  # noqa: BLE001  # of the project
-            self._refuse(slot.uri_template, export, error)
-            return False
+    def _prepare_commit(self) -> Callable[[], None]:
+        """Add to a commit which items the files have; export those that it makes durable after it."""
+        ready = [entry for entry in self._waiting if not self._book.get(entry.lease)]
+        self._waiting = [entry for entry in self._waiting if self._book.get(entry.lease)]
+        for uri in {entry.uri for entry in ready} - self._failed.keys():
+            slot = self._slot(uri)
+            try:
+                self._record_end(slot, self._opened(slot))
+            except Exception as error:  # noqa: BLE001  # of a storage or an exporter
+                self._fail(slot, error)
+        for slot, file in self._files.items():
+            if file.is_direct and file.rows:
+                self._record_end(slot, file)
+        return partial(self._export_committed, ready)
 
-    def _export(self, slot: FeedSlot, export: _Export) -> FeedSlot:
-        """Export an item to *slot*; return the slot of the next item."""
-        uri = slot.uri_template
-        if uri in self._failed:
-            self._keep(uri, export)
-            return slot
-        mark: int | None = None
+    def _record_end(self, slot: FeedSlot, file: _File) -> None:
+        """Record the size of a file, and that it has its items up to there."""
+        if not file.is_direct:
+            return
+        self._delete(file)
+        if file.path:
+            feed: Any = slot.file
+            end = self._ends.get(file.path, feed.flushed)
+            value = json.dumps([self._names[slot.uri_template], end])
+            self._memory.put(_END, file.path, value, inf)
+
+    def _delete(self, file: _File) -> None:
+        self._store.write(_DELETE, [(row,) for row in file.rows])
+        file.rows.clear()
+
+    def _export_committed(self, entries: list[_Delivery]) -> None:
+        later = []
+        for entry in entries:
+            if entry.uri in self._failed or self._slot(entry.uri) in self._files:
+                self._export(entry)
+            else:  # the next commit opens the file, of the next batch
+                later.append(entry)
+        if later:
+            self._waiting[:0] = later
+            self._store.commit_soon()
+
+    def _slot(self, uri: str) -> FeedSlot:
+        return next(slot for slot in self.slots if slot.uri_template == uri)
+
+    def _export(self, entry: _Delivery) -> None:
+        """Export an item to its feed."""
+        if entry.uri in self._failed:
+            self._lost[entry.uri] += not entry.row
+            return
+        slot = self._slot(entry.uri)
         try:
             file = self._opened(slot)
-            mark = _position(slot)
-            slot.exporter.export_item(export.item)  # type: ignore[union-attr]
-        except OSError as error:
-            self._fail(slot, error, [export])
-            return slot
-        except Exception as error:  # noqa: BLE001  # of an exporter
-            if slot not in self._files:  # the file could not be opened
-                self._fail(slot, error, [export])
-            else:
-                self._refuse(uri, export, error)
-                self._take_back(slot, mark)
-            return slot
-        slot.itemcount += 1
-        if export.row:
-            self._stats.inc_value(REDELIVERED_COUNT)
-        if file.is_direct:
-            self._hold(slot, file, export)
-        elif self._is_kept and (row := export.row or self._write_row(uri, export)):
-            file.rows.append((export.lease, row))
-        size = self.feeds[uri]["batch_item_count"]
-        is_complete = size and slot.itemcount >= size and uri not in self._failed
-        return self._next_batch(slot, file) if is_complete else slot
-
-    def _hold(self, slot: FeedSlot, file: _File, export: _Export) -> None:
-        """Hold what was exported to a local file until the commit that ends its request."""
-        feed: Any = slot.file
-        if not file.path:  # standard output has it
-            if export.row:
-                self._store.write(_DELETE, [(export.row,)])
+        except Exception as error:  # noqa: BLE001  # of a storage or an exporter
+            self._fail(slot, error, entry)
             return
-        export = export._replace(data=feed.take())
-        if self._is_kept:
-            file.held.append(export)
-            self._store.commit_soon()
+        try:
+            self._write(slot, file, entry.item)
+        except OSError as error:
+            self._fail(slot, error, entry)
+        except Exception as error:  # noqa: BLE001  # of an exporter
+            self._refuse(entry, error)
         else:
-            file.committing.append(export)
-            self._flush(slot, file, 1)
+            slot.itemcount += 1
+            file.rows += [entry.row] if entry.row else ()
+            if 0 < entry.row <= self._last:
+                self._stats.inc_value(REDELIVERED_COUNT)
+            if slot.itemcount == self.feeds[entry.uri]["batch_item_count"]:
+                self._start_next_batch(slot)
 
-    def _next_batch(self, slot: FeedSlot, file: _File) -> FeedSlot:
+    def _write(self, slot: FeedSlot, file: _File, item: Any) -> None:
+        """Write an item to its file, unless a crawl that was killed has done so."""
+        feed: Any = slot.file
+        exporter: Any = slot.exporter
+        mark = feed.tell() if isinstance(feed, FeedFile) else None
+        try:
+            exporter.export_item(item)
+        except Exception:
+            if mark is not None:
+                feed.truncate(mark)
+            if not slot.itemcount:  # the exporter believes that its header is written
+                self._discard(slot, self._files.pop(slot))
+            raise
+        if file.is_direct:
+            if self._tail and mark is not None:
+                data = feed.take()
+                # A line that was cut before its end has been ended since.
+                feed.write(b"" if data.strip() in self._tail else data)
+            feed.flush()
+
+    def _start_next_batch(self, slot: FeedSlot) -> None:
         uri = slot.uri_template
         params = self._get_uri_params(slot.spider, self.feeds[uri]["uri_params"], slot)
-        file.is_closing = True
         self._schedule_slot_close(slot, slot.spider)
-        return self._start_new_batch(
+        self.slots[self.slots.index(slot)] = self._start_new_batch(
             batch_id=slot.batch_id + 1,
             uri=feedexport.apply_uri_params(uri, params),
             feed_options=self.feeds[uri],
@@ -297,66 +331,14 @@ class FeedExporter(feedexport.FeedExporter):
         slot.start_exporting()
         if slot not in self._files:
             feed: Any = slot.file
-            path, start = "", 0
-            is_direct = isinstance(feed, StdoutFile)
+            file = self._files[slot] = _File(isinstance(feed, MarkdownFolder | StdoutFile))
             if isinstance(feed, FeedFile):
-                path, start = os.path.realpath(feed.name), feed.flushed
-                is_direct = isinstance(slot.exporter, _INDEPENDENT)
-                if is_direct:
-                    feed.buffer_size = _MAX_HELD
-            elif not is_direct:
-                start = _size(feed)
-            self._files[slot] = _File(is_direct, path, start)
-            if path in self._incomplete:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                file.path, file.start = os.path.realpath(feed.name), feed.flushed
+                if isinstance(slot.exporter, _INDEPENDENT):
+                    file.is_direct, feed.buffer_size = True, _MAX_HELD
         return self._files[slot]
 
-    def _prepare_commit(self) -> Callable[[], None]:
-        """Add items to the commit that ends their requests; the files get them after it."""
-        commits = []
-        for slot, file in self._files.items():
-            if not (ready := self._take_ready(slot, file)):
-                continue
-            if rows := [(export.row,) for export in ready if export.row]:
-                self._store.write(_DELETE, rows)
-            file.committing += [export._replace(row=0) for export in ready]
-            feed: Any = slot.file
-            data = b"".join(export.data for export in file.committing)
-            self._store.write(_SET_END, [(file.path, feed.flushed, data)])
-            commits.append((slot, file, len(ready)))
-        return partial(self._flush_committed, commits)
-
-    def _take_ready(self, slot: FeedSlot, file: _File) -> list[_Export]:
-        """Return the held items whose requests have ended; all if they are too many."""
-        held = file.held
-        if file.is_closing or sum(len(export.data) for export in held) > _MAX_HELD:
-            file.held = []
-            return held
-        is_first = slot.itemcount == len(held)  # it has the header of CSV
-        ready: list[_Export] = []
-        file.held = []
-        for export in held:
-            is_ready = (is_first and not ready) or not self._book.get(export.lease)
-            (ready if is_ready else file.held).append(export)
-        return ready
-
-    def _flush_committed(self, commits: list[tuple[FeedSlot, _File, int]]) -> None:
-        for slot, file, number in commits:
-            if self._files.get(slot) is file:
-                self._flush(slot, file, number)
-
-    def _flush(self, slot: FeedSlot, file: _File, number: int) -> None:
-        """Write the first *number* items that are committed."""
-        feed: Any = slot.file
-        try:
-            feed.write(b"".join(export.data for export in file.committing[:number]))
-            feed.flush()
-        except OSError as error:
-            self._fail(slot, error)
-        else:
-            del file.committing[:number]
-
-    def _fail(self, slot: FeedSlot, error: Exception, exports: list[_Export] | None = None) -> None:
+    def _fail(self, slot: FeedSlot, error: Exception, entry: _Delivery | None = None) -> None:
         """Write nothing more to the feed of *slot*; keep its items for the next crawl."""
         uri = slot.uri_template
         reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
@@ -368,12 +350,9 @@ class FeedExporter(feedexport.FeedExporter):
             logger.error(message, self._names[uri], reason, what)
         if file := self._files.pop(slot, None):
             self._lost[uri] += 0 if file.is_direct else slot.itemcount - len(file.rows)
-            exports = [*file.committing, *file.held, *(exports or ())]
-            if file.path not in self._incomplete:
-                self._store.write(_DELETE_END, [(file.path,)])
-            self._discard(slot, None if file.is_direct else file.start)
-        for export in exports or ():
-            self._keep(uri, export)
+            self._record_end(slot, file)
+            self._discard(slot, file)
+        self._lost[uri] += bool(entry and not entry.row)
         self._close_without_outlet()
 
     def _start(self) -> None:
@@ -388,69 +367,53 @@ class FeedExporter(feedexport.FeedExporter):
             close = self.crawler.engine.close_spider_async(reason=FEED_FAILED)
             self._closing = asyncio.ensure_future(close)
 
-    def _refuse(self, uri: str, export: _Export, error: Exception) -> None:
-        """Keep an item that cannot be exported."""
-        url = ItemAdapter(export.item).get("url") if ItemAdapter.is_item(export.item) else None
+    def _refuse(self, entry: _Delivery, error: Exception) -> None:
+        """Report an item that cannot be exported."""
+        uri, item = entry.uri, entry.item
+        url = ItemAdapter(item).get("url") if ItemAdapter.is_item(item) else None
         reason = f"{type(error).__name__}: {error}"
         logger.error("Could not export %s to the feed %s: %s", url, self._names[uri], reason)
         self._refused[uri] = reason
-        self._keep(uri, export)
+        self._lost[uri] += not entry.row
 
-    def _keep(self, uri: str, export: _Export) -> None:
-        """Write an item that its feed has not got to the state."""
-        if not (self._is_kept and (export.row or self._write_row(uri, export))):
-            self._lost[uri] += 1
-
-    def _write_row(self, uri: str, export: _Export) -> int:
-        """Write an item to the state with the end of its request; return its row, 0 if lost."""
+    def _with_row(self, entry: _Delivery) -> _Delivery:
+        """Write an item to the state with the end of its request, if the state can have it."""
+        if not self._is_kept:
+            return entry
+        uri, item = entry.uri, entry.item
         try:
-            _, text, stored = outbox_row(export.item)
+            _, text, stored = outbox_row(item)
         except (TypeError, ValueError) as error:
             self._stats.inc_value("newscrawl/feeds/unserializable_count")
-            if uri not in self._unserializable:
-                self._unserializable.add(uri)
-                name = type(export.item).__qualname__
-                message = "A feed that fails loses items: no JSON for a %s of %s (%s)"
-                logger.warning(message, name, self._names[uri], error)
-            return 0
+            message = "If the feed %s fails, it loses a %s: no JSON for it (%s)"
+            logger.warning(message, self._names[uri], type(item).__qualname__, error)
+            return entry
         row = next(self._ids)
-        is_article = isinstance(export.item, Article)
-        values = (row, self._names[uri], is_article, text, stored)
-        self._book.write_with_lease(self._book.get(export.lease), _INSERT, [values])
-        return row
+        values = (row, self._names[uri], isinstance(item, Article), text, stored)
+        self._book.write_with_lease(self._book.get(entry.lease), _INSERT, [values])
+        return entry._replace(row=row)
 
-    def _take_back(self, slot: FeedSlot, mark: int | None) -> None:
-        """Remove what an exporter has written of an item, from *mark* on, before it failed."""
-        if mark is None:
-            return
-        with suppress(OSError):
-            slot.file.truncate(mark)  # type: ignore[union-attr]
-            slot.file.seek(mark)  # type: ignore[union-attr]
-        if not slot.itemcount:  # the exporter believes that its header is written
-            self._discard(slot, self._files.pop(slot).start)
-
-    def _discard(self, slot: FeedSlot, position: int | None) -> None:
-        """Close the file without what was written after *position*, None for the last flush."""
-        file: Any = slot.file
+    def _discard(self, slot: FeedSlot, file: _File) -> None:
+        """Close the file without the items that it has not got."""
+        feed: Any = slot.file
         exporter: Any = slot.exporter
         slot.file = slot.exporter = None
         slot._fileloaded = slot._exporting = False  # noqa: SLF001  # opens it again
         with suppress(Exception):
-            if isinstance(file, FeedFile):
-                file.discard(file.flushed if position is None else position)
-            elif position is not None and not isinstance(file, PostProcessingManager):
-                # What the file object holds can be written once there is room again.
-                os.ftruncate(file.fileno(), position)
-                file.flush()
-                os.ftruncate(file.fileno(), position)
+            if isinstance(feed, FeedFile):
+                feed.discard(feed.flushed if file.is_direct else file.start)
         with suppress(Exception):
             exporter.finish_exporting()
         with suppress(Exception):
-            file.close()
+            feed.close()
 
     async def close_spider(self, spider: Spider) -> None:
         """Close the files; report which feeds lack items."""
         self._is_running = False
+        with suppress(CrawlStoreError):
+            while any(not self._book.get(entry.lease) for entry in self._waiting):
+                await self._store.commit()
+        self._waiting.clear()  # the next crawl repeats their requests
         await super().close_spider(spider)
         kept: dict[str, int] = {}
         with suppress(CrawlStoreError):
@@ -466,12 +429,10 @@ class FeedExporter(feedexport.FeedExporter):
             self._store.damage.append(line)
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:  # noqa: ARG002
-        with suppress(CrawlStoreError):
-            await self._store.commit()  # then flush
         file = self._files.get(slot)
         if self._store.failure:  # the next crawl repeats what is not committed
             if file:
-                self._discard(slot, None if file.is_direct else file.start)
+                self._discard(slot, file)
             return
         is_empty_file = slot.store_empty and slot.batch_id == 1 and not slot.itemcount
         if not file and (slot.uri_template in self._failed or not is_empty_file):
@@ -486,25 +447,8 @@ class FeedExporter(feedexport.FeedExporter):
             self._fail(slot, error)
             return
         del self._files[slot]
-        self._store.write(_DELETE_END, [(file.path,)])
-        for lease, row in file.rows:
-            self._book.write_with_lease(self._book.get(lease), _DELETE, [(row,)])
+        self._delete(file)
+        self._memory.put(_END, file.path, "", 0)
         logger.info("Stored %s feed (%d items) in: %s", slot.format, slot.itemcount, slot.uri)
         self._stats.inc_value(f"feedexport/success_count/{kind}")
         await self.crawler.signals.send_catch_log_async(signals.feed_slot_closed, slot=slot)
-
-
-def _position(slot: FeedSlot) -> int | None:
-    """Return the size of a file that can be cut, None for another one."""
-    file: Any = slot.file
-    if isinstance(file, PostProcessingManager) or not file.seekable():
-        return None
-    return int(file.tell())
-
-
-def _size(file: Any) -> int:
-    """Return the size on disk of a file that was just opened, 0 if it has none."""
-    with suppress(AttributeError, OSError):
-        status = os.fstat(file.fileno())
-        return status.st_size if stat.S_ISREG(status.st_mode) else 0
-    return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy import signals
@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from newscrawl import clock
 from newscrawl.component import Component
 from newscrawl.crawling.crawl_store import CrawlStore, query_of, state_tables
-from newscrawl.crawling.site_stats import dropped_pages, site_counts
+from newscrawl.crawling.site_stats import SiteCounts, dropped_pages, site_counts
 from newscrawl.crawling.urls import site_key_or
 from newscrawl.defaults import setting
 from newscrawl.items import Article
@@ -22,52 +22,27 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+    from newscrawl.crawling.site_stats import DroppedPage
+
 SCHEMA: Final = state_tables("""
 CREATE TABLE IF NOT EXISTS crawl (
     id INTEGER PRIMARY KEY, started REAL NOT NULL, ended REAL NOT NULL, reason TEXT NOT NULL,
-    query INTEGER NOT NULL,
-    asked TEXT NOT NULL
+    query INTEGER NOT NULL, asked TEXT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS crawl_site (
-    crawl INTEGER NOT NULL,
-    site TEXT NOT NULL,
-    counts TEXT NOT NULL,
-    PRIMARY KEY (crawl, site)
+    crawl INTEGER NOT NULL, site TEXT NOT NULL, counts TEXT NOT NULL, articles TEXT NOT NULL,
+    dropped TEXT NOT NULL, PRIMARY KEY (crawl, site)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS crawl_article (
-    crawl INTEGER NOT NULL,
-    site TEXT NOT NULL,
-    url TEXT NOT NULL,
-    title TEXT,
-    kind TEXT NOT NULL,
-    published TEXT,
-    fetched_at REAL,
-    confidence REAL,
-    length INTEGER NOT NULL,
-    authors INTEGER NOT NULL,
-    cluster TEXT
-);
-CREATE INDEX IF NOT EXISTS crawl_article_crawl ON crawl_article (crawl);
-CREATE TABLE IF NOT EXISTS crawl_dropped (
-    crawl INTEGER NOT NULL, site TEXT NOT NULL, kind TEXT NOT NULL, confidence REAL NOT NULL,
-    url TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS crawl_dropped_crawl ON crawl_dropped (crawl);
 CREATE TABLE IF NOT EXISTS alarm (
-    id INTEGER PRIMARY KEY,
-    query INTEGER NOT NULL,
-    site TEXT NOT NULL,
-    measure TEXT NOT NULL,
-    message TEXT NOT NULL,
-    since REAL NOT NULL,
-    closed REAL,
-    sent REAL
+    id INTEGER PRIMARY KEY, query INTEGER NOT NULL, site TEXT NOT NULL, measure TEXT NOT NULL,
+    message TEXT NOT NULL, since REAL NOT NULL, closed REAL, sent REAL
 );
 """)
 """Times are seconds since 1970. *query*: what the crawl was asked for
 (:mod:`newscrawl.crawling.history.queries`), 0 of other spiders; *asked*: the same as JSON, without
-the defaults. Alarms are those of ``newscrawl report``; *sent*: the last time that it has reported
-one."""
+the defaults. The columns of ``crawl_site`` are JSON: an object, and lists of the values of
+:class:`RecordedArticle` and of :class:`~newscrawl.crawling.site_stats.DroppedPage`. Alarms are
+those of ``newscrawl report``; *sent*: the last time that it has reported one."""
 
 RECORD_SECONDS: Final = 9 * 86400.0
 """Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
@@ -76,29 +51,18 @@ MIN_CRAWLS: Final = 10
 MAX_SITE_ARTICLES: Final = 200
 """Articles of a host that are recorded in a crawl, the first ones."""
 
-_DELETE_OLD: Final = tuple(
-    f"DELETE FROM {table} WHERE {column} <= (SELECT max(id) FROM crawl WHERE ended < ? "  # noqa: S608
-    f"AND id <= (SELECT max(id) FROM crawl) - {MIN_CRAWLS})"
-    for table, column in (
-        ("crawl_site", "crawl"), ("crawl_article", "crawl"), ("crawl_dropped", "crawl"),
-        ("crawl", "id"),
-    )
-)  # fmt: skip
+_DELETE_OLD: Final = f"""
+DELETE FROM crawl WHERE ended < ? AND id <= (SELECT max(id) FROM crawl) - {MIN_CRAWLS}
+"""  # noqa: S608
+_DELETE_SITES: Final = "DELETE FROM crawl_site WHERE crawl < (SELECT min(id) FROM crawl)"
 _DELETE_ALARMS: Final = "DELETE FROM alarm WHERE closed < ?"
 # Sites of which nothing was due: the last crawl has all sites.
 _DELETE_IDLE: Final = """
 DELETE FROM crawl_site WHERE counts = '{}' AND crawl < (SELECT max(id) FROM crawl)
 """
-# The crawl inserted in the same transaction.
-_LAST: Final = "(SELECT max(id) FROM crawl)"
-_INSERT_CRAWL: Final = (
-    "INSERT INTO crawl (started, ended, reason, query, asked) VALUES (?, ?, ?, ?, ?)"
-)
-_INSERT_SITE: Final = f"INSERT INTO crawl_site VALUES ({_LAST}, ?, ?)"  # noqa: S608
-_INSERT_ARTICLE: Final = f"""
-INSERT INTO crawl_article VALUES ({_LAST}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""  # noqa: S608
-_INSERT_DROPPED: Final = f"INSERT INTO crawl_dropped VALUES ({_LAST}, ?, ?, ?, ?)"  # noqa: S608
+_INSERT_CRAWL: Final = "INSERT INTO crawl VALUES (NULL, ?, ?, ?, ?, ?)"
+# Of the crawl inserted in the same transaction.
+_INSERT_SITE: Final = "INSERT INTO crawl_site VALUES ((SELECT max(id) FROM crawl), ?, ?, ?, ?)"
 
 
 class RecordedArticle(NamedTuple):
@@ -125,7 +89,7 @@ class RecordedArticle(NamedTuple):
         body = article.evidence.get("body")
         return cls(
             article.url or "",
-            # SQLite cannot store lone surrogates.
+            # Reports cannot have lone surrogates.
             article.title and article.title.encode("utf-8", "replace").decode(),
             article.kind,
             article.date.isoformat() if article.date else None,
@@ -167,17 +131,18 @@ class CrawlRecorder(Component):
         """Write the record."""
         stats = self._crawler.stats.get_stats()
         counts = site_counts(stats)
-        articles = [(site, *article) for site, found in self._articles.items() for article in found]
+        dropped: defaultdict[str, list[DroppedPage]] = defaultdict(list)
+        for page in dropped_pages(stats):
+            dropped[page.site].append(page)
         ended = clock.now().timestamp()
         started = ended - (clock.steady() - self._started).total_seconds()
         store = CrawlStore.for_crawler(self._crawler)
         store.write(_INSERT_CRAWL, [(started, ended, reason, *query_of(self._crawler.spider))])
-        for site in sorted({*counts, *self._articles}):
-            found = counts.get(site, Counter[str]())
-            is_idle = all(name.startswith("not_due/") for name in found)
-            store.write(_INSERT_SITE, [(site, json.dumps({} if is_idle else found))])
-        store.write(_INSERT_ARTICLE, articles)
-        store.write(_INSERT_DROPPED, dropped_pages(stats))
-        for statement in (*_DELETE_OLD, _DELETE_ALARMS):
+        for site in sorted({*counts, *self._articles, *dropped}):
+            found = counts.get(site, SiteCounts())
+            lists = {} if found.is_idle else found, self._articles[site], dropped[site]
+            store.write(_INSERT_SITE, [(site, *map(json.dumps, lists))])
+        for statement in (_DELETE_OLD, _DELETE_ALARMS):
             store.write(statement, [(ended - RECORD_SECONDS,)])
+        store.write(_DELETE_SITES)
         store.write(_DELETE_IDLE)

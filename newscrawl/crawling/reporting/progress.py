@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +14,15 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 
 from newscrawl.component import Component
-from newscrawl.crawling.reporting.result import CrawlResult, failed_reason
-from newscrawl.crawling.site_stats import (
-    MAX_DROPPED_PAGES,
-    dropped_pages,
-    reasons,
-    site_counts,
-)
-from newscrawl.defaults import setting
+from newscrawl.crawling.reporting.result import CrawlResult
+from newscrawl.crawling.site_stats import MAX_DROPPED_PAGES, dropped_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
 
-    from newscrawl.crawling.site_stats import DroppedPage
+    from newscrawl.crawling.site_stats import DroppedPage, SiteCounts
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +31,7 @@ _NO_ARTICLE = ("dropped", "failed", "skipped")
 #: outcomes that depend on former crawls
 _HISTORY = ("known", "unchanged", "not_due", "not_modified")
 _LOG_WIDTH = 120
+_INTERVAL = 30.0  # seconds between two progress lines in the log
 _REFRESH = 0.5  # seconds between two updates of the live line
 
 
@@ -63,7 +57,6 @@ class Progress(Component):
         if not self._is_live:
             self._console.width = _LOG_WIDTH
         self._status: Status | None = None
-        self._interval = setting(crawler.settings, "NEWSCRAWL_PROGRESS_INTERVAL")
         self._loop: Any = None
         crawler.signals.connect(self.open, signals.spider_opened)
         crawler.signals.connect(self.close, signals.spider_closed)
@@ -76,11 +69,11 @@ class Progress(Component):
             with _log_follows_stderr():
                 self._status.start()
         self._loop = create_looping_call(self.update)
-        self._loop.start(_REFRESH if self._status else self._interval, now=False)
+        self._loop.start(_REFRESH if self._status else _INTERVAL, now=False)
 
     def update(self) -> None:
         """Update the live line, or log a progress line."""
-        line = progress_line(self._stats)
+        line = progress_line(CrawlResult(self._crawler.stats.get_stats()))
         if self._status:
             self._status.update(line)
         else:
@@ -100,19 +93,16 @@ class Progress(Component):
 
         Other spiders than those of newscrawl count neither discovered nor fetched pages.
         """
-        has_sites = hasattr(self._crawler.spider, "site_stats")
-        sites = site_counts(self._stats) if has_sites else {}
-        if sites:
-            self._console.print(site_table(sites))
-        if pages := dropped_pages(self._stats):
+        stats = self._crawler.stats.get_stats()
+        result = CrawlResult(stats)
+        has_sites = result.sites and hasattr(self._crawler.spider, "site_stats")
+        if has_sites:
+            self._console.print(site_table(result.sites))
+        if pages := dropped_pages(stats):
             self._console.print(dropped_page_table(pages))
-        if sites and self._stats.get("finish_reason") != "shutdown":
-            for line in CrawlResult.of(self._stats).lines():
+        if has_sites and stats.get("finish_reason") != "shutdown":
+            for line in result.lines():
                 self._console.print(line, highlight=False, markup=False, soft_wrap=True)
-
-    @property
-    def _stats(self) -> dict[str, Any]:
-        return dict(self._crawler.stats.get_stats())
 
 
 @contextmanager
@@ -128,35 +118,34 @@ def _log_follows_stderr() -> Iterator[None]:
             handler.setStream(sys.stderr)
 
 
-def progress_line(stats: Mapping[str, Any]) -> str:
+def progress_line(result: CrawlResult) -> str:
     """Return the counts of all sites as one line."""
-    sites = site_counts(stats)
-    total = sum(sites.values(), Counter[str]())
+    total = result.total
     numbers = {
-        "sites": len(sites),
+        "sites": len(result.sites),
         "discovered": total["discovered"],
         "fetched": total["fetched"],
         "articles": total["article"],
         **{
             name: number
             for name in (*_NO_ARTICLE, "unchanged")
-            if (number := reasons(total, name).total())
+            if (number := total.reasons(name).total())
         },
     }
     return ", ".join(f"{name}: {number}" for name, number in numbers.items())
 
 
-def site_table(sites: Mapping[str, Counter[str]]) -> Table:
+def site_table(sites: Mapping[str, SiteCounts]) -> Table:
     """Return the table of the sites, with the reasons for pages without an article."""
     table = Table(title="Sites", title_justify="left")
     table.add_column("site", overflow="fold")
     for name in ("discovered", "fetched", "articles"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("no article")
-    for site, counts in sorted(sites.items()):
+    for site, counts in sites.items():
         numbers = (str(counts[name]) for name in ("discovered", "fetched", "article"))
         # Missing feeds and sitemaps are normal, unless nothing was found.
-        found = counts["discovered"] and not failed_reason(counts)
+        found = counts["discovered"] and not counts.failure
         discovery = () if found else ("discovery_failed",)
         names = (*_NO_ARTICLE, *_HISTORY, *discovery, "start_page", "rendering")
         listed = (_listed(counts, name) for name in names)
@@ -176,11 +165,11 @@ def dropped_page_table(pages: Iterable[DroppedPage]) -> Table:
     return table
 
 
-def _listed(counts: Counter[str], name: str) -> str:
+def _listed(counts: SiteCounts, name: str) -> str:
     """Return "failed: 2 http_404, 1 timeout" for the name ``failed``, "" without counts."""
     if counts[name]:
         listed = str(counts[name])
     else:
-        found = sorted(reasons(counts, name).items())
+        found = sorted(counts.reasons(name).items())
         listed = ", ".join(f"{number} {reason}" for reason, number in found)
     return listed and f"{name.replace('_', ' ')}: {listed}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy import signals
 
 from newscrawl.component import Component
-from newscrawl.crawling.site_stats import NO_STORY, no_story, reasons, site_counts
+from newscrawl.crawling.site_stats import NO_STORY, SiteCounts, site_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,19 +25,6 @@ QUERY_STAT = "newscrawl/query"
 """Stat with the query of the crawl in words."""
 MAX_NAMED = 5
 """Sites that the closing line names."""
-_HISTORY = ("known", "unchanged", "not_due", "not_modified", "dropped/known", "dropped/unchanged")
-# Failures of pages that the site has answered in order.
-_ANSWERS = frozenset(
-    {
-        "duplicate",
-        "http_404",
-        "http_410",
-        "not_article",
-        "not_html",
-        "other_site",
-        "redirected_home",
-    }
-)
 _HINTS = {
     "address": "not a public address, see NEWSCRAWL_ALLOWED_ADDRESSES",
     "robots": "forbidden by robots.txt",
@@ -45,117 +32,70 @@ _HINTS = {
 }
 
 
-def failed_reason(counts: Counter[str]) -> str | None:
-    """Return why no page of a site could be fetched, by its *counts*; None if one was."""
-    for reason in reasons(counts, "unreachable"):
-        return reason
-    if counts["fetched"] or counts["article"] or _history(counts):
-        return None
-    failed = reasons(counts, "failed")
-    if not failed or failed.keys() & _ANSWERS:
-        return None
-    return failed.most_common(1)[0][0]
-
-
-def _history(counts: Counter[str]) -> int:
-    """Return the number of pages and sources that former crawls make unnecessary."""
-    return sum(n for name, n in counts.items() if name.startswith(_HISTORY))
-
-
-@dataclass(frozen=True, slots=True)
 class CrawlResult:
-    """The result of a crawl, by its stats."""
+    """The result of a crawl, by its *stats*."""
 
-    kind: Result
-    #: number of sites
-    sites: int
-    #: sites of which no page could be fetched, with the reason
-    failed: dict[str, str]
-    #: sites that show something else in place of stories, with a description
-    no_stories: dict[str, str]
-    #: counts of pages and sources that former crawls make unnecessary
-    history: dict[str, int]
-    #: time when the next source is due
-    next_due: str | None
-    #: what was asked for, in words; "" if no setting restricts it
-    query: str
-    articles: int
+    def __init__(self, stats: Mapping[str, Any]) -> None:
+        #: counts by site
+        self.sites = site_counts(stats)
+        #: those of all sites
+        self.total = SiteCounts(sum(self.sites.values(), Counter()))
+        #: sites of which no page could be fetched, with the reason
+        self.failed = {site: why for site, found in self.sites.items() if (why := found.failure)}
+        self._next_due = stats.get("newscrawl/state/next_due")
+        self._query = stats.get(QUERY_STAT, "")
 
-    @classmethod
-    def of(cls, stats: Mapping[str, Any]) -> CrawlResult:
-        """Return the result of the crawl with *stats*."""
-        sites = site_counts(stats)
-        failed = {
-            site: reason
-            for site, counts in sorted(sites.items())
-            if (reason := failed_reason(counts))
-        }
-        total = sum(sites.values(), Counter[str]())
+    @property
+    def kind(self) -> Result:
+        """The result in one word."""
+        if self.total["article"]:
+            return "articles"
+        idle = sum(counts.is_idle for counts in self.sites.values())
+        is_lost = any(reason != "robots" for reason in self.failed.values())
+        if is_lost and len(self.failed) + idle == len(self.sites):
+            return "unreachable"
+        if idle and idle == len(self.sites):
+            return "not_due"
+        return "nothing_new" if self.total.history else "no_article"
+
+    def _history(self) -> str:
+        """Return the counts of what former crawls make unnecessary."""
+        total = self.total
+        unchanged = total.reasons("unchanged").total() + total["dropped/unchanged"]
         history = {
             "articles known": total["known"] + total["dropped/known"],
-            "articles checked again, unchanged": reasons(total, "unchanged").total()
-            + total["dropped/unchanged"],
-            "sources not due": reasons(total, "not_due").total(),
-            "sources not modified": reasons(total, "not_modified").total(),
+            "articles checked again, unchanged": unchanged,
+            "sources not due": total.reasons("not_due").total(),
+            "sources not modified": total.reasons("not_modified").total(),
         }
-        return cls(
-            _kind(sites, failed, total),
-            len(sites),
-            failed,
-            {
-                site: f"{found[1]} of {found[2]} pages {NO_STORY[found[0]]}"
-                for site, counts in sorted(sites.items())
-                if (found := no_story(counts))
-            },
-            {name: number for name, number in history.items() if number},
-            stats.get("newscrawl/state/next_due"),
-            stats.get(QUERY_STAT, ""),
-            total["article"],
-        )
+        return ", ".join(f"{name}: {number}" for name, number in history.items() if number)
 
     def lines(self) -> Iterator[str]:
         """Yield the closing lines of the crawl."""
+        kind = self.kind
         if self.failed:
             named = [f"{site} ({_HINTS.get(why, why)})" for site, why in self.failed.items()]
             more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
-            first = "Nothing could be fetched. " if self.kind == "unreachable" else ""
+            first = "Nothing could be fetched. " if kind == "unreachable" else ""
             yield (
-                f"{first}Sites that failed: {len(named)} of {self.sites}: "
+                f"{first}Sites that failed: {len(named)} of {len(self.sites)}: "
                 f"{', '.join(named[:MAX_NAMED])}{more}"
             )
-        for site, pages in list(self.no_stories.items())[:MAX_NAMED]:
-            yield f"{site}: {pages}"
-        asked = f"Asked for: {self.query}. " if self.query else ""
-        due = self.next_due
-        if self.kind == "not_due":
+        lost = ((site, found) for site, counts in self.sites.items() if (found := counts.no_story))
+        for site, (outcome, number, pages) in islice(lost, MAX_NAMED):
+            yield f"{site}: {number} of {pages} pages {NO_STORY[outcome]}"
+        asked = f"Asked for: {self._query}. " if self._query else ""
+        due, articles = self._next_due, self.total["article"]
+        if kind == "not_due":
             yield f"{asked}Nothing is due before {due}; newscrawl crawl --force does not wait"
-        elif self.kind == "no_article":
+        elif kind == "no_article":
             yield f"{asked}No article was found"
-        elif self.history and len(self.failed) < self.sites:
-            found = f"Found: {self.articles} articles. " if self.articles else "Nothing new. "
-            listed = ", ".join(f"{name}: {number}" for name, number in self.history.items())
+        elif (listed := self._history()) and len(self.failed) < len(self.sites):
+            new = f"Found: {articles} articles. " if articles else "Nothing new. "
             following = f"; next source due {due}" if due else ""
-            yield f"{asked}{found}From former crawls: {listed}{following}"
-        elif asked and self.articles:
-            yield f"{asked}Found: {self.articles} articles"
-
-
-def _kind(
-    sites: Mapping[str, Counter[str]], failed: Mapping[str, str], total: Counter[str]
-) -> Result:
-    if total["article"]:
-        return "articles"
-    idle = {
-        site
-        for site, counts in sites.items()
-        if all(name.startswith("not_due/") for name in counts)
-    }
-    forbidden = {site for site, reason in failed.items() if reason == "robots"}
-    if len(failed) > len(forbidden) and len(failed) + len(idle) == len(sites):
-        return "unreachable"
-    if idle and len(idle) == len(sites):
-        return "not_due"
-    return "nothing_new" if _history(total) else "no_article"
+            yield f"{asked}{new}From former crawls: {listed}{following}"
+        elif asked and articles:
+            yield f"{asked}Found: {articles} articles"
 
 
 class UnreachableExit(Component):
@@ -168,7 +108,7 @@ class UnreachableExit(Component):
     def close(self) -> None:
         """Remove the spider: Scrapy's commands return exit code 1 for a crawler without one."""
         stats = self._crawler.stats.get_stats()
-        if stats.get("finish_reason") != "shutdown" and CrawlResult.of(stats).kind == "unreachable":
+        if stats.get("finish_reason") != "shutdown" and CrawlResult(stats).kind == "unreachable":
             # Progress has named the sites.
             logger.info("Nothing could be fetched: exit code 1")
             self._crawler.spider = None

@@ -2,27 +2,43 @@
 
 A text is folded (:func:`~newscrawl.fields.dates.vocabulary.fold`) and tokenized once. A date is
 either numeric or read from a bounded number of tokens around a month, so that the time is linear in
-the length of any text. ``benchmarks/dates.py`` compares the accuracy with dateparser and dateutil.
+the length of any text.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl import clock
-from newscrawl.fields.dates.calendars import VisibleDate, full_year, make_day, persian_year
-from newscrawl.fields.dates.date_tokens import DateToken, read_tokens
-from newscrawl.fields.dates.relative_dates import relative_dates, spoken_words
-from newscrawl.fields.dates.times_of_day import with_time, zone_after
-from newscrawl.fields.dates.vocabulary import base_language, fold, number_order, vocabulary
+from newscrawl.fields.dates.calendars import (
+    APPROXIMATE,
+    VisibleDate,
+    full_year,
+    latest_year,
+    make_day,
+)
+from newscrawl.fields.dates.relative_dates import (
+    relative_dates,
+    spoken_words,
+    with_time,
+    zone_after,
+)
+from newscrawl.fields.dates.vocabulary import (
+    PUNCTUATION,
+    base_language,
+    fold,
+    number_order,
+    vocabulary,
+)
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from newscrawl.fields.dates.calendars import Calendar
     from newscrawl.fields.dates.vocabulary import Vocabulary
     from newscrawl.items import Day
 
@@ -77,6 +93,17 @@ _NO_CLOCK = r"\d\d?(?![\d:時时点點시]|\.\d|\s?(?:h|uhr\b|[ap]\.?m))"
 _RANGE_AFTER_YEAR = lazy_regex(rf"(?:\s?[~〜至]\s?(?:\d\d?[./])?|-){_NO_CLOCK}")
 _RANGE_AFTER = lazy_regex(rf"(?:{_TO}(?:\d\d?[./])?|-| - (?!\d+ [^\W\d])){_NO_CLOCK}")
 _MAX_RANGE = 24
+_UNITS = {"年": "y", "년": "y", "月": "m", "월": "m", "日": "d", "号": "d", "號": "d", "일": "d"}
+_TOKEN = re.compile(
+    rf"(?P<other>\d++(?=:\d)|(?<=\d:)\d+|\d{{5,}})|(?P<number>\d+)|(?P<unit>[年月日号號]|(?<=\d)[년월일])"
+    rf"|(?P<word>[^\s\d#{PUNCTUATION}年月日号號]+)|(?P<mark>\S)"
+)
+_SEPARATORS = frozenset(",.'-/()[]|º°،、॰׳")
+# Mongolian: "11 сарын 17", "3-р сарын 14".
+_MONTH_UNIT = re.compile(r"(?:-р)? сар(?:ын)?(?!\w)")
+# For example "th" in "17th" and "án" in "20-án".
+_MAX_SUFFIX_LENGTH = 4
+_MAX_NAME_WORDS = 4
 
 
 def read_dates(
@@ -105,6 +132,8 @@ def read_dates(
         found = [*_month_dates(tokens, folded, language, now), *_era_dates(folded)]
         if has_separator:
             found += _numeric_dates(folded, language, region, now)
+        if not all(date.approximate for date in found):  # the day of another calendar, too
+            found = [date for date in found if not date.approximate]
         single = _without_ranges(_without_overlaps(found), folded)
         for date in sorted(single, key=lambda date: date.start):
             dates.append(_with_time(date, text, folded, words, dates[-1].end if dates else 0))
@@ -181,7 +210,7 @@ def _month_dates(
 ) -> Iterator[VisibleDate]:
     context = _MonthContext(tokens, folded, now, is_buddhist=base_language(language) == "th")
     for index, token in enumerate(tokens):
-        if token.kind in "mp" and (date := context.read(index)):
+        if token.kind == "m" and (date := context.read(index)):
             yield date
 
 
@@ -208,7 +237,8 @@ class _MonthContext(NamedTuple):
                 return self._date(month, left, right)
             before = self.tokens[self._number(left_index, -1, month)]
             return self._date(month, left, before if _is_year(before) else None)
-        has_year = after.digits == 2 and self.folded[after.start - 1] == "'"
+        marks = {self.folded[right.start - 1], self.folded[after.start - 1]}  # "may-11-26"
+        has_year = after.digits == 2 and (self.folded[after.start - 1] == "'" or marks == {"-"})
         return self._date(month, right, after if has_year else None) if _is_day(right) else None
 
     def _number(self, index: int, step: int, month: DateToken) -> int:
@@ -249,18 +279,19 @@ class _MonthContext(NamedTuple):
         return full_year(token.value, self.now, buddhist=self.is_buddhist)
 
     def _date(self, month: DateToken, day: DateToken, year: DateToken | None) -> VisibleDate | None:
-        is_persian = month.kind == "p"
         if year is None:
-            found = latest_day(month.value, day.value, self.now, persian=is_persian)
+            found = latest_day(month.value, day.value, self.now, month.calendar)
         else:
             number = self._full_year(year) or 0
-            found = make_day(number, month.value, day.value, persian=is_persian)
+            found = make_day(number, month.value, day.value, month.calendar)
         if found is None:
             return None
         parts = [part for part in (day, month, year) if part]
         end = max(part.end for part in parts)
         end += self.folded[end : end + 1] in _DAY_UNITS
-        return VisibleDate(found, min(part.start for part in parts), end, has_year=year is not None)
+        is_near = month.calendar in APPROXIMATE
+        start = min(part.start for part in parts)
+        return VisibleDate(found, start, end, has_year=year is not None, approximate=is_near)
 
 
 def _is_day(token: DateToken) -> bool:
@@ -271,13 +302,13 @@ def _is_year(token: DateToken) -> bool:
     return token.kind in "ny" and token.digits == 4
 
 
-def latest_day(month: int, day: int, now: datetime, *, persian: bool = False) -> Day | None:
+def latest_day(month: int, day: int, now: datetime, calendar: Calendar = "gregorian") -> Day | None:
     """Return the latest day with this month and day that is at most two days after *now*."""
     latest = (now + _MAX_AHEAD).date()
-    year = persian_year(latest) if persian else latest.year
+    year = latest_year(latest, calendar)
     # 29 February recurs within eight years.
     for candidate in range(year, year - 9, -1):
-        found = make_day(candidate, month, day, persian=persian)
+        found = make_day(candidate, month, day, calendar)
         if found and found <= latest:
             return found
     return None
@@ -317,6 +348,9 @@ def _numeric(
     if len(first) == 4:
         day = make_day(int(first), int(second), int(third)) if len(third) <= 2 else None
         return None if day is None else VisibleDate(day, *match.span())
+    if len(first) == 3 and order == "YMD" and len(third) <= 2:  # a year of Taiwan
+        day = make_day(int(first) + _ERAS["民國"], int(second), int(third))
+        return None if day is None else VisibleDate(day, *match.span())
     if len(first) == 3 or len(third) in {1, 3}:
         return None
     if len(third) == 2:
@@ -355,3 +389,112 @@ def _ordered(
         return None
     start, end = match.start(), match.end(3 if year is None else 0)
     return VisibleDate(found, start, end, ambiguous=not certain, has_year=year is not None)
+
+
+class DateToken(NamedTuple):
+    """A token of a date.
+
+    Kinds: ``n`` number, ``y`` year number, ``d`` day number, ``m`` month, ``f`` filler ("de",
+    "th"), ``s`` separator, ``x`` anything else.
+    """
+
+    kind: str
+    value: int
+    start: int
+    end: int
+    #: of a month
+    calendar: Calendar = "gregorian"
+
+    @property
+    def digits(self) -> int:
+        """Length of the token; for a number, its digits."""
+        return self.end - self.start
+
+
+def read_tokens(folded: str, words: Vocabulary) -> list[DateToken]:
+    """Return the tokens of *folded* in text order, and one at its end."""
+    matches = list(_TOKEN.finditer(folded))
+    tokens: list[DateToken] = []
+    index = 0
+    while index < len(matches):
+        kind = matches[index].lastgroup
+        if kind == "number":
+            index += _read_number(matches, index, folded, tokens)
+        elif kind == "word":
+            index += _read_word(matches, index, words, tokens)
+        else:
+            is_separator = matches[index][0] in _SEPARATORS
+            tokens.append(DateToken("s" if is_separator else "x", 0, *matches[index].span()))
+            index += 1
+    return [*tokens, DateToken("x", 0, len(folded), len(folded))]
+
+
+def _read_number(
+    matches: list[re.Match[str]], index: int, folded: str, tokens: list[DateToken]
+) -> int:
+    """Append the number at *index* and return how many matches it consumes."""
+    start, end = matches[index].span()
+    value = int(matches[index][0])
+    unit = matches[index + 1] if index + 1 < len(matches) else None
+    kind = _UNITS.get(unit[0]) if unit else None
+    if unit and kind and unit.start() - end <= 1 and (kind != "m" or 1 <= value <= 12):
+        # A token of its own, so that the unit does not count as a digit.
+        tokens += [DateToken(kind, value, start, end), DateToken("f", 0, *unit.span())]
+        return 2
+    if 1 <= value <= 12 and (name := _MONTH_UNIT.match(folded, end)):
+        tokens += [DateToken("m", value, start, end), DateToken("f", 0, *name.span())]
+        return 1 + sum(match.start() < name.end() for match in matches[index + 1 : index + 4])
+    tokens.append(DateToken("n", value, start, end))
+    return 1
+
+
+def _read_word(
+    matches: list[re.Match[str]], index: int, words: Vocabulary, tokens: list[DateToken]
+) -> int:
+    """Append the word or month name at *index* and return how many matches it consumes."""
+    word, (start, end) = matches[index][0], matches[index].span()
+    name, last = _longest_name(matches, index, words) if word in words.starts else (word, index)
+    kind, value = "x", 0
+    calendar: Calendar = "gregorian"
+    if name in words.months:
+        kind, value = "m", words.months[name]
+    elif name in words.other_months:
+        kind, (calendar, value) = "m", words.other_months[name]
+    elif word in words.month_words and _is_month_number(matches, index + 1):
+        kind, value, last = "m", int(matches[index + 1][0]), index + 1
+    elif word in words.fillers or len(word) == 1 or _is_suffix(word, start, tokens):
+        kind = "f"
+    if kind != "m":
+        last = index
+    end = matches[last].end() if last > index else end
+    tokens.append(DateToken(kind, value, start, end, calendar))
+    return last - index + 1
+
+
+def _longest_name(matches: list[re.Match[str]], index: int, words: Vocabulary) -> tuple[str, int]:
+    """Return the longest month name that begins at *index*, and the index of its last match."""
+    name = best = matches[index][0]
+    last = index
+    for ahead in range(index + 1, min(index + 2 * _MAX_NAME_WORDS, len(matches))):
+        if matches[ahead].lastgroup == "word":
+            name += " " + matches[ahead][0]
+            if name in words.months or name in words.other_months:
+                best, last = name, ahead
+        elif matches[ahead][0] not in {".", "-", "'"}:
+            break
+    return best, last
+
+
+def _is_month_number(matches: list[re.Match[str]], index: int) -> bool:
+    number = matches[index][0] if index < len(matches) else ""
+    return len(number) <= 2 and number.isdigit() and 1 <= int(number) <= 12
+
+
+def _is_suffix(word: str, start: int, tokens: list[DateToken]) -> bool:
+    """Return whether *word* is attached to the number before it, directly or by a separator."""
+    if len(word) > _MAX_SUFFIX_LENGTH or not tokens:
+        return False
+    last = tokens[-1]
+    if last.kind == "s" and last.end == start and len(tokens) > 1:
+        start, last = last.start, tokens[-2]
+    return last.kind == "n" and last.end == start

@@ -17,8 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dateutil import tz
 
+from newscrawl.fields.dates.calendars import OTHER_CALENDARS
+
 if TYPE_CHECKING:
     from datetime import tzinfo
+
+    from newscrawl.fields.dates.calendars import Calendar
 
 SHARED = "und"
 """Language tag of names with the same meaning in all languages that have them."""
@@ -88,8 +92,8 @@ class Vocabulary:
 
     #: phrase -> month, 1 to 12
     months: dict[str, int]
-    #: phrase -> month of the Persian calendar
-    jalali: dict[str, int]
+    #: phrase -> calendar other than the Gregorian one, and month
+    other_months: dict[str, tuple[Calendar, int]]
     #: words before the number of a month (Vietnamese "tháng 12")
     month_words: frozenset[str]
     #: first words of multi-word month names
@@ -146,7 +150,12 @@ def _vocabulary(base: str) -> Vocabulary:
             for key in phrases
         }
 
-    months, jalali = _numbers(merged("months")), _numbers(merged("jalali"))
+    months = _numbers(merged("months"))
+    others: dict[str, tuple[Calendar, int]] = {
+        key: (calendar, int(month))
+        for calendar in OTHER_CALENDARS
+        for key, month in merged(calendar).items()
+    }
     counts = {key: value.split() for key, value in merged("moments").items()}
     weekdays = _numbers(merged("weekdays"))
     starts = {key.partition(" ")[0] for key in weekdays if " " in key}  # "thứ", in English "Thu"
@@ -156,10 +165,10 @@ def _vocabulary(base: str) -> Vocabulary:
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
     return Vocabulary(
         months=months,
-        jalali=jalali,
+        other_months=others,
         month_words=month_words,
-        starts=frozenset(key.partition(" ")[0] for key in months if " " in key),
-        month_starts=month_words | {key.partition(" ")[0] for key in (*months, *jalali)},
+        starts=frozenset(key.partition(" ")[0] for key in (*months, *others) if " " in key),
+        month_starts=month_words | {key.partition(" ")[0] for key in (*months, *others)},
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods=merged("day_periods"),
         ago=ago,

@@ -5,6 +5,10 @@ consent platforms and bot checks, forms. A page is only looked at if it has litt
 links, and never if it declares an article. That a page is missing is said in words: its title, a
 heading or the start of a short text has a word for a page and one for missing; above the texts of
 other stories, title and heading.
+
+A visible paywall is a box below a few paragraphs that asks the reader to subscribe. The wording
+alone is not enough, as menus and newsletters use it, too. Class names are unreliable, as publishers
+also mark the paragraphs behind it.
 """
 
 from __future__ import annotations
@@ -14,6 +18,10 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from newscrawl.document.document import rows_between
+from newscrawl.document.repeats import prose
+from newscrawl.items import Evidence
+from newscrawl.language_words import pattern
+from newscrawl.language_words import words as words_of
 from newscrawl.patterns import lazy_regex
 from newscrawl.text import weighted_length
 
@@ -92,19 +100,6 @@ _CONSENT_SCRIPT: Final = lazy_regex(
     rb"|[/.-]consent[/.-]",
     re.IGNORECASE,
 )
-_COOKIES: Final = (
-    r"cookie|gdpr|dsgvo|rgpd|rodo|lgpd|куки|クッキー|쿠키|كوكي|ملفات تعريف|کوکی|कुकी|คุกกี้|ciastecz|evästee|kolači|piškotk"
-    r"|küpsis|slapuk|sīkdat|kakor|çerez|vafrak|sütik?\b|עוגיות"
-)
-_CONSENT: Final = (
-    r"consen[ts]|einwillig|zustimm|toestem|samtyck|samtykk|suostumus|zgod|souhlas|súhlas|hozzájárul|rıza"
-    r"|согласи|съгласи|згод|συγκατάθεσ|consimț|privol|nõusolek|sutikim|piekriš|同意|동의|موافق|رضایت|सहमति|ยินยอม|הסכמה"
-    r"|personal data|personenbezogen|données (?:à caractère )?personnel|datos personales|dati personali|dados pessoais"
-    r"|privacy|datenschutz|privacid|confidentialit|prywatno|privasi|gizlili[kğ]|kişisel veri|persoonsgegevens|personuppgift|personopplysning|persondata"
-    r"|henkilötie|tietosuoja|osobní(?:ch)? údaj|osobné údaje|személyes adat|adatvéd|date(?:lor)? personale|quyền riêng tư"
-    r"|персональн|личных данных|προσωπικ[άώ]ν? δεδομέν|απόρρητ|конфиденц|隐私|隱私|プライバシー|개인정보|خصوصي"
-)
-_CONSENT_WORDS: Final = lazy_regex(f"{_COOKIES}|{_CONSENT}")
 _CONSENT_PART: Final = lazy_regex(
     r"(?:cookie-?)?(?:consent|wall)|cookies?|privacy-?(?:gate|wall|center)|myprivacy|gdpr|dsgvo|guce|cmp|pur"
 )
@@ -116,34 +111,23 @@ _404: Final = lazy_regex(
     r"(?:\W|error|fehler|erreur|errore|ошибка)*404(?!\d)|(?:\W*(?:sorry|oops|ups|hoppla)\W+)?"
     r"(?:not found|nicht gefunden|no encontrad[oa]|não encontrad[oa]|non trovat[oa]|niet gevonden)\W*$"
 )
-_PAGE: Final = lazy_regex(
-    r"\bpage|article|\bstory\b|\burl\b|address|seite|artikel|inhalt|beitrag|adres|dokument|meldung"
-    r"|p[áa]gin|art[íi](?:cul|g)|articol|conten|conteúdo|conținut|not[íi]ci|notizi|indirizzo|endereço|\blien\b"
-    r"|stron|artykuł|treś|stránk|článe?k|obsah|oldal|cikk|tartalom|\bsid(?:an?|en)\b|inne?h[åo]ll|indhold|sivu"
-    r"|artikkeli|sisältö|страниц|сторінк|стат[ьтя]|матер[иі]ал|новин|новост|σελίδα|άρθρο|περιεχόμενο|sayfa|haber|içerik"
-    r"|ページ|記事|コンテンツ|[页頁]|文章|[内內]容|페이지|기사|콘텐츠|صفح|مقال|محتو|خبر|مطلب|הדף|העמוד|כתבה|תוכן"
-    r"|पृष्ठ|पेज|लेख|खबर|trang|bài viết|nội dung|halaman|berita|หน้า|บทความ|เนื้อหา"
-)
-_IS_MISSING: Final = lazy_regex(
-    r"(?:not|n[’']t|cannot|unable to) (?:be |to )?(?:found|find|locate|exist|available)|no longer (?:exist|available|here)"
-    r"|nicht (?:mehr )?(?:gefunden|finden|verfügbar|vorhanden|existier|erreichbar|auffindbar)"
-    r"|(?:gibt es|existiert) (?:leider )?nicht|bestaat (?:helaas )?niet|niet (?:meer )?(?:gevonden|vinden|beschikbaar)"
-    r"|introuvable|n[’']existe (?:pas|plus)|(?:pas|plus) (?:été )?(?:trouvé|disponible|accessible)"
-    r"|\bno (?:se )?(?:ha(?:n|s)? |hemos |pud\w+ |puede |fue )?(?:sido |ser )?(?:encontr|exist|hall|disponible|localiz)"
-    r"|ya no (?:est[áa]|exist)|não (?:foi |pôde ser |pode ser |está )?(?:mais )?(?:encontr|exist|disponíve|localiz)"
-    r"|non (?:è |è stat[ao] |più |è più )?(?:trovat|esist|disponibil)|\bnu (?:a fost |mai |este )?(?:găsit|exist|disponibil)"
-    r"|nie (?:został[aoy]? |można )?(?:znale|istnieje|jest (?:już )?dostępn)|ne(?:byl[ao]? )?(?:nalezen|existuje)"
-    r"|nebol[ao]? nájden|nem (?:található|létezik|elérhető|talál)|(?:hittades|finns|kunde|kan) inte|inte hitta"
-    r"|(?:ble|blev|finnes|findes|fant|fandt|eksisterer) ikke|ikke (?:funnet|fundet|finne|finde|tilgj)|\bei (?:löyd|löyt|ole)"
-    r"|не (?:был[аои]? |була? |може |е |бе )?(?:найден|существу|доступ|знайден|існу|намер|съществ)|δεν (?:βρέθηκ|υπάρχ|είναι διαθέσ)"
-    r"|bulunama|bulunmu|mevcut değil|見つか(?:りません|らな)|存在しま|不存在|找不到|[未没沒]有?找到|찾을 수 없|존재하지 않"
-    r"|غير موجود|غير متا?وفر|لم يتم العثور|لم نعثر|لا ?(?:ي|ت)وجد|یافت نشد|پیدا نشد|وجود ندارد|לא (?:נמצא|קיים|זמין)"
-    r"|नहीं (?:मिल|है)|không (?:tìm thấy|tồn tại|còn)|tidak (?:ditemukan|dapat ditemukan|tersedia|ada)|ไม่พบ|ไม่มี"
-)
 _TAG: Final = lazy_regex(rb"<style[^<]{0,5000}</style>|<[^<>]{0,5000}>", re.IGNORECASE)
 _APP_ROOT: Final = lazy_regex(
     r"root|app|__next|__nuxt|___gatsby|svelte|main-?app|application|mount"
 )
+PAYWALL_CONFIDENCE = 0.8
+"""Confidence in a visible paywall; set by hand."""
+
+# Characters of a prompt.
+_MIN_PROMPT, _MAX_PROMPT = 10, 200
+# Weighted characters of a paragraph of the article.
+_MIN_PARAGRAPH = 80
+# Texts between the article and the prompt: tags, an author's address, share buttons.
+_MAX_TEXTS_BETWEEN = 8
+MAX_PROSE = 2500
+"""Maximum weighted characters outside of links of a truncated article."""
+# Weighted characters outside of links before the prompt.
+_MIN_PROSE_BEFORE = 100
 
 
 def find_barrier(
@@ -151,7 +135,8 @@ def find_barrier(
 ) -> Barrier | None:
     """Return what the page at *url* shows in place of a story, None for a page of another kind.
 
-    *features*: see :func:`~newscrawl.fields.kind.kind_features.kind_features`; *body*: extracted text.
+    *features*: see :func:`~newscrawl.fields.kind.kind_features.kind_features`; *body*: extracted
+    text.
     """
     if not features["article_data"] and _is_missing(document, body):
         return "soft_404"
@@ -212,7 +197,9 @@ def _is_missing(document: Document, body: str) -> bool:
 
 def _says_missing(text: str) -> bool:
     text = text.lower()
-    return bool(_404.match(text) or (_IS_MISSING.search(text) and _PAGE.search(text)))
+    return bool(
+        _404.match(text) or (pattern("missing").search(text) and pattern("page").search(text))
+    )
 
 
 def is_challenge(headers: Mapping[str, object], body: bytes) -> bool:
@@ -269,13 +256,13 @@ def _asks_for_consent(document: Document, prose: float, links: float, url: str |
     inside = {row for top in apart for row in range(top, document.end[top])}
     rows = [row for row in document.text_nodes() if row not in inside]
     text = " ".join(document.text[row] for row in rows).lower()
-    is_known = named or platform or marked > 0 or re.search(_COOKIES, text) is not None
+    is_known = named or platform or marked > 0 or pattern("cookies").search(text) is not None
     return is_known and _is_about_consent(text)
 
 
 def _is_about_consent(text: str) -> bool:
     """Return whether the lower case *text* has many words about cookies and consent."""
-    number = sum(1 for _ in _CONSENT_WORDS.finditer(text))
+    number = sum(1 for _ in pattern("cookies", "consent").finditer(text))
     return number >= max(2, weighted_length(text) / _CONSENT_DENSITY)
 
 
@@ -292,7 +279,7 @@ def without_consent(document: Document, rows: Sequence[int]) -> Sequence[int]:
     if (
         apart is None
         or not rows_between(document.rows_of("button"), apart, document.end[apart])
-        or _CONSENT_WORDS.search(document.text[rows[-1]].lower()) is None
+        or pattern("cookies", "consent").search(document.text[rows[-1]].lower()) is None
     ):
         return rows
     is_about = _is_about_consent(document.subtree_text(apart).lower())
@@ -329,3 +316,32 @@ def _has_app_root(document: Document) -> bool:
     return any(_APP_ROOT.fullmatch(name.lower()) for row, name in named) or any(
         "-" in tag and document.chars(row) <= _MAX_EMPTY for row, tag in enumerate(document.tag)
     )
+
+
+def find_paywall(document: Document, forest: Sequence[int]) -> Evidence | None:
+    """Return the evidence that *document* shows only part of the article, the trees in *forest*."""
+    shown = sum(prose(document, tree, document.end[tree]) for tree in forest)
+    if not 0 < shown <= MAX_PROSE:
+        return None
+    is_cut = any(prose(document, 0, row) >= _MIN_PROSE_BEFORE for row in _prompts(document))
+    return Evidence("shown", PAYWALL_CONFIDENCE) if is_cut else None
+
+
+def _is_prompt(text: str) -> bool:
+    if not _MIN_PROMPT <= len(text) <= _MAX_PROMPT:
+        return False
+    lower = text.lower()
+    is_near = any(map(lower.__contains__, words_of("subscribers")))
+    return is_near and pattern("paywall").search(lower) is not None
+
+
+def _prompts(document: Document) -> Iterator[int]:
+    """Yield the rows of subscription prompts shortly after a paragraph."""
+    chars, links = document.chars_before, document.link_chars_before
+    distance = _MAX_TEXTS_BETWEEN + 1
+    for row in document.text_nodes():
+        distance += 1
+        if distance <= _MAX_TEXTS_BETWEEN and _is_prompt(document.text[row]):
+            yield row
+        if chars[row + 1] - chars[row] >= _MIN_PARAGRAPH and links[row + 1] == links[row]:
+            distance = 0

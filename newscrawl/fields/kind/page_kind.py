@@ -3,13 +3,18 @@
 A tree ensemble gives the probability of an article from the features in
 :mod:`~newscrawl.fields.kind.kind_features`. The threshold lies below one half in favour of recall: a
 dropped article is lost, while an index page that is kept has a low confidence.
+
+Most prose of a live blog is in sibling elements that begin with a time of day; most prose of a
+gallery is in captions or in numbered elements ("3 / 12").
 """
 
 from __future__ import annotations
 
-from math import expm1, log1p
+import re
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
+from newscrawl.document.repeats import prose, sibling_lists
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.kind.kind_features import (
     KIND_FEATURES,
@@ -17,12 +22,9 @@ from newscrawl.fields.kind.kind_features import (
     data_types,
     names_article,
 )
-from newscrawl.fields.kind.link_classifier import may_be_article
-from newscrawl.fields.kind.series import series_kind
-from newscrawl.text import letter_overlap, weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from newscrawl.document.document import Document
@@ -41,9 +43,6 @@ PAGE_KIND_THRESHOLD = 0.1
 SERIES_CONFIDENCE = 0.9
 """Confidence in a live blog or gallery recognized by the structure of the page."""
 
-NOTICE_CONFIDENCE = 0.8
-"""Confidence that a short undated text without images, or a listing, is not an article; set by hand."""
-
 STORY_CONFIDENCE = 0.997
 """Confidence in a page with a declared story: the mean probability of 219 such pages, at least 0.91."""
 
@@ -51,15 +50,27 @@ FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
 
 _FORUM_TYPES = frozenset({"DiscussionForumPosting", "QAPage"})
-_MAX_UNDATED, _MAX_UNDATED_NOTICE = log1p(1600.0), log1p(400.0)
-_MIN_UNDATED_PROBABILITY = 0.4
-_MIN_HEADLINE, _START, _MIN_OVERLAP = 32, 600, 0.3
-_MIN_TEASERS, _MIN_TEASER_SHARE, _MAX_TEASERS = 3, 0.3, 0.65
-_MAX_LISTING = 0.5
 _GALLERY_TYPES = frozenset({"ImageGallery", "MediaGallery"})
 _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 # Of kind "other"; pages with a higher link density are an "index".
 _MAX_LINK_DENSITY = 0.4
+_ENTRY_TAGS = frozenset({"article", "dd", "div", "li", "section", "tr"})
+_SLIDE_TAGS = _ENTRY_TAGS | {"figure"}
+# Times such as "18:53", "18.53 Uhr", "6h05" and "午後6時05分", or counters such as "3 / 12".
+_MARK = re.compile(
+    r"(?P<time>\D{0,12}+(?:[01]?\d|2[0-3])\s?[:.h時시点][\s]?[0-5]\d(?!\d|\.\d)\D{0,12}$)"
+    r"|\D{0,8}+\d{1,3}\s?(?:/|\||of|von|van|de|sur|di|из|z|av)\s?\d{1,3}\D{0,4}$"
+)
+
+_MAX_MARK_LENGTH = 28
+MIN_ENTRIES = 5
+MIN_SLIDES = 5
+# Share of the page's prose in the series.
+_MIN_SHARE = 0.6
+# Share of the entries that begin with a time.
+_MIN_TIMED_SHARE = 0.7
+# Mean weighted characters of an entry outside of links; teasers have fewer.
+_MIN_ENTRY_LENGTH = 50
 
 
 def load_kind_model(folder: Path | None = None) -> Model:
@@ -86,21 +97,17 @@ def article_probability(features: Mapping[str, float]) -> float:
 def page_kind(
     document: Document,
     features: Mapping[str, float],
-    texts: tuple[str, str] = ("", ""),
     *,
-    url: str | None = None,
     threshold: float | None = None,
 ) -> tuple[ArticleKind, float]:
-    """Return the kind of *document* from *url*, which has these *features*, and the confidence, 0..1.
+    """Return the kind of *document*, which has these *features*, and the confidence, 0..1.
 
-    *texts* are the extracted title and body. A page with a declared story needs no *features*.
+    A page with a declared story needs no *features*.
 
     A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
     ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
-    of links. Structure (:mod:`~newscrawl.fields.kind.series`) makes any page ``live`` or ``gallery``.
-    Short undated texts without images that do not repeat their headline, such as cookie walls, and threads of
-    forums are ``other``; doubtful pages with the URL of a front page or section, or on which most texts have a linked
-    heading or a link such as "Read more", are an ``index``.
+    of links. Structure makes any page ``live`` or ``gallery``.
+    Threads of forums are ``other``.
     """
     probability = article_probability(features) if features else STORY_CONFIDENCE
     declared = declared_series(document)
@@ -109,55 +116,10 @@ def page_kind(
         return series, max(probability, SERIES_CONFIDENCE)
     if is_article and is_forum(document):
         return "other", FORUM_CONFIDENCE
-    if is_article and not declared:
-        if threshold is None and is_listing(features, probability, url):
-            return "index", NOTICE_CONFIDENCE
-        if is_undated(features, probability, texts):
-            return "other", NOTICE_CONFIDENCE
     if is_article:
         return declared or "article", probability
     is_index = document.link_density(0) > _MAX_LINK_DENSITY
     return "index" if is_index else "other", 1 - probability
-
-
-def is_undated(
-    features: Mapping[str, float], probability: float, texts: tuple[str, str] = ("", "")
-) -> bool:
-    """Return whether *features* describe a short undated text, neither declared nor probable.
-
-    A probable one is a story if it begins with what its headline says, as notices do not.
-    """
-    if "body_chars" not in features:  # before extraction
-        return False
-    dated = ("article_data", "page_data", "authors", "span_images")
-    if features["declared"] > 0 or features["date_confidence"] > 0:
-        return False
-    is_likely = probability >= _MIN_UNDATED_PROBABILITY
-    longest = _MAX_UNDATED_NOTICE if is_likely else _MAX_UNDATED
-    if any(map(features.__getitem__, dated)) or not 0 < features["body_chars"] <= longest:
-        return False
-    title, body = texts
-    is_headline = weighted_length(title) >= _MIN_HEADLINE
-    return not (is_likely and is_headline and letter_overlap(title, body[:_START]) >= _MIN_OVERLAP)
-
-
-def is_listing(features: Mapping[str, float], probability: float, url: str | None) -> bool:
-    """Return whether a doubtful page is a list by its *url* or by the body.
-
-    Articles have another address, unless JSON-LD declares one; or the texts of the body have linked
-    headings or links with the same text each.
-    """
-    if "body_chars" not in features:  # before extraction
-        return False
-    is_declared = features["article_data"] > 0
-    if url and not is_declared and probability < _MAX_LISTING and not may_be_article(url):
-        return True
-    linked = features["span_linked_headings"]
-    if linked != features["span_headings"]:
-        linked = 0.0
-    texts = expm1(features["body_texts"])  # with some of the headings
-    least = log1p(max(_MIN_TEASERS, _MIN_TEASER_SHARE * texts))
-    return probability < _MAX_TEASERS and max(linked, features["same_links"]) >= least
 
 
 def declared_series(document: Document) -> Literal["live", "gallery"] | None:
@@ -183,3 +145,67 @@ def is_forum(document: Document) -> bool:
 def has_article_data(document: Document) -> bool:
     """Return whether JSON-LD contains an article."""
     return names_article(data_types(document))
+
+
+def series_kind(document: Document) -> Literal["live", "gallery"] | None:
+    """Return the kind of series, or None for other pages."""
+    page = prose(document, 0, len(document))
+    if not page:
+        return None
+    times, counters = _marks(document)
+    if _is_gallery(document, counters, page):
+        return "gallery"
+    return "live" if _is_live(document, times, page) else None
+
+
+def _marks(document: Document) -> tuple[list[int], list[int]]:
+    """Return the rows of short visible texts that are times of day, and that are counters."""
+    text, hidden = document.text, document.hidden
+    times: list[int] = []
+    counters: list[int] = []
+    for row in document.number_rows:
+        if hidden[row] or len(text[row]) > _MAX_MARK_LENGTH:
+            continue
+        if mark := _MARK.match(text[row]):
+            (counters if mark["time"] is None else times).append(row)
+    return times, counters
+
+
+def _is_live(document: Document, times: Sequence[int], page: float) -> bool:
+    if len(times) < MIN_ENTRIES:
+        return False
+    for rows in sibling_lists(document, times, _ENTRY_TAGS):
+        own = sum(prose(document, row, document.end[row]) for row in rows)
+        if (
+            len(rows) >= MIN_ENTRIES
+            and own >= max(_MIN_SHARE * page, _MIN_ENTRY_LENGTH * len(rows))
+            and sum(_begins_with_time(document, row) for row in rows)
+            >= _MIN_TIMED_SHARE * len(rows)
+        ):
+            return True
+    return False
+
+
+def _begins_with_time(document: Document, row: int) -> bool:
+    """Return whether *row* begins with a time before no link, unlike in teasers."""
+    texts = list(islice(document.text_nodes(row), 2))
+    mark = _MARK.match(document.text[texts[0]]) if len(texts) > 1 else None
+    if mark is None or mark["time"] is None:
+        return False
+    return document.link_chars(texts[0]) == document.link_chars(texts[1]) == 0
+
+
+def _is_gallery(document: Document, counters: Sequence[int], page: float) -> bool:
+    if _is_most_prose(document, document.rows_of("figcaption"), page):
+        return True
+    if len({document.text[row] for row in counters}) < MIN_SLIDES:
+        return False
+    return any(
+        _is_most_prose(document, rows, page)
+        for rows in sibling_lists(document, counters, _SLIDE_TAGS)
+    )
+
+
+def _is_most_prose(document: Document, rows: Sequence[int], page: float) -> bool:
+    own = sum(prose(document, row, document.end[row]) for row in rows)
+    return len(rows) >= MIN_SLIDES and own >= _MIN_SHARE * page

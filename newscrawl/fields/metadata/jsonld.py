@@ -1,12 +1,11 @@
-"""Tolerant parser of the JSON-LD of a page."""
+"""Tolerant parser of the JSON-LD of a page, and of the object literals of JavaScript."""
 
 from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-from newscrawl.fields.metadata.literals import read_literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,14 +39,40 @@ _CONTAINERS = ("@graph", "mainEntity", "mainEntityOfPage")
 _WRAPPING = re.compile(r"(?:(?://|/\*)\s*+)?+(?:<!--|-->|<!\[CDATA\[|\]\]>)\s*+(?:\*/)?")
 _START = re.compile(r"[{\[]")
 _DECODER = json.JSONDecoder(strict=False)
+MAX_TOKENS = 200_000
+"""Tokens that are read of a literal."""
+_MAX_DEPTH = 200
+
+# A quote that is not followed by the next value or the end of its container belongs to the text.
+_OWN_QUOTE = r'"(?!\s*+(?:[:)}\]]|\Z|,\s*+(?:["{\[}\]]|-?\d|(?:true|false|null)\b|[\w$]++\s*+:)))'
+# By whether quotes are repaired: a comment, a string or word, a colon after it, the mark of a container.
+_TOKENS = [
+    re.compile(
+        rf"""[\s,:;]*+(?://[^\n]*+|/\*.*?(?:\*/|\Z)|("[^"\\]*+(?:(?:\\.{own_quote})[^"\\]*+)*+(?:"|\\?\Z)"""
+        r"""|'[^'\\]*+(?:\\.[^'\\]*+)*+(?:'|\\?\Z)|`[^`\\]*+(?:\\.[^`\\]*+)*+(?:`|\\?\Z)"""
+        r"""|[^\s{}\[\](),:;"'`]++)(\s*+:)?+|([{}\[\]()])|\Z)""",
+        re.DOTALL,
+    )
+    for own_quote in ("", f"|{_OWN_QUOTE}")
+]
+_ESCAPE = re.compile(
+    r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL
+)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "\n": ""}
+_WORDS = {
+    "true": True, "false": False, "!0": True, "!1": False, "null": None, "undefined": None, "NaN": None,
+    "void": None,
+}  # fmt: skip
+_OPENED: dict[str, type[Any]] = {"{": dict, "[": list, "(": list}
+_QUOTES, _NUMBERS = "\"'`", "-0123456789"
+_CLOSED: dict[str, type[Any]] = {"}": dict, "]": list, ")": list}
 
 
 def parse_json_ld(text: str) -> list[Any]:
     """Return the JSON values of a script, or an empty list for invalid JSON.
 
     Accepts control characters in strings, a surrounding HTML comment or CDATA section, several
-    values in sequence, and the damage that
-    :func:`~newscrawl.fields.metadata.literals.read_literal` repairs.
+    values in sequence, and the damage that :func:`read_literal` repairs.
     """
     if len(text) > MAX_CHARACTERS:
         return []
@@ -73,13 +98,6 @@ def page_nodes(values: Iterable[Any]) -> list[JsonObject]:
     return nodes
 
 
-def article_node(nodes: Iterable[JsonObject], urls: set[str]) -> JsonObject | None:
-    """Return the object of the page's article: the first that names one of *urls*, or the first."""
-    articles = find_nodes(nodes, ARTICLE_TYPES)
-    matching = (node for node in articles if not urls.isdisjoint(_addresses(node)))
-    return next(matching, articles[0] if articles else None)
-
-
 def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[JsonObject]:
     """Return the *nodes* of any of the *wanted* types."""
     return [node for node in nodes if not wanted.isdisjoint(types(node))]
@@ -87,7 +105,7 @@ def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[Js
 
 def person_names(value: Any, nodes: Iterable[JsonObject]) -> Iterator[str]:
     """Yield the names of people or organisations: texts, objects or references to *nodes*."""
-    for person in _flat(value)[:_MAX_PEOPLE]:
+    for person in flat(value)[:_MAX_PEOPLE]:
         if isinstance(person, str):
             yield person
         elif isinstance(person, dict):
@@ -97,13 +115,13 @@ def person_names(value: Any, nodes: Iterable[JsonObject]) -> Iterator[str]:
 
 def are_organizations(value: Any) -> bool:
     """Return whether *value*, authors, are organisations only."""
-    people = _flat(value)[:_MAX_PEOPLE]
+    people = flat(value)[:_MAX_PEOPLE]
     return bool(people) and all(
         isinstance(person, dict) and "Organization" in " ".join(types(person)) for person in people
     )
 
 
-def _flat(value: Any) -> list[Any]:
+def flat(value: Any) -> list[Any]:
     """Return *value* as a list; lists in it are joined."""
     return [inner for item in as_list(value) for inner in as_list(item)]
 
@@ -162,9 +180,94 @@ def _repaired_values(text: str) -> list[Any]:
     return list(filter(None, values))
 
 
-def _addresses(node: JsonObject) -> Iterator[str]:
+def addresses(node: JsonObject) -> Iterator[str]:
+    """Yield the addresses by which *node* names its page."""
     for name in ("url", "@id", "mainEntityOfPage"):
         for value in as_list(node.get(name)):
             address = value.get("@id") or value.get("url") if isinstance(value, dict) else value
             if isinstance(address, str):
-                yield address.partition("#")[0]
+                yield address
+
+
+class Name(str):
+    """An identifier in a literal."""
+
+    __slots__ = ()
+
+
+def read_literal(text: str, start: int = 0, *, repair: bool = False) -> tuple[Any, int]:
+    """Return the value that begins at *start* and its end.
+
+    Accepts unquoted names, quotes of any kind, comments, surplus or missing commas, a cut end and
+    ``undefined``; with *repair*, also quotes in strings that are not escaped. Raises ``ValueError``
+    without a value.
+    """
+    values: list[Any] = []
+    opened: list[Any] = [values]
+    key = None
+    for token in islice(_TOKENS[repair].finditer(text, start), MAX_TOKENS):
+        start = token.end()
+        raw, colon, mark = token.groups()
+        if colon and isinstance(opened[-1], dict):
+            key = _unquoted(raw)
+        elif raw or mark in _OPENED:
+            value = _OPENED[mark]() if mark else _scalar(raw)
+            if isinstance(opened[-1], list):
+                opened[-1].append(value)
+            elif key is not None:
+                opened[-1].setdefault(key, value)
+            key = None
+            if mark:
+                opened.append(value)
+        elif mark:
+            _close(opened, _CLOSED[mark])
+            key = None
+        if (len(opened) == 1 and values) or len(opened) > _MAX_DEPTH:
+            break
+    if not values:
+        raise ValueError("no value")
+    return values[0], start
+
+
+def _close(opened: list[Any], kind: type) -> None:
+    """End the innermost container of this *kind*, if one is open."""
+    if any(isinstance(container, kind) for container in opened[1:]):
+        while not isinstance(opened.pop(), kind):
+            pass
+
+
+def _scalar(raw: str) -> Any:
+    if raw[0] in _QUOTES:
+        return _unquoted(raw)
+    if raw in _WORDS:
+        return _WORDS[raw]
+    try:
+        return json.loads(raw) if raw[0] in _NUMBERS else Name(raw)
+    except ValueError:
+        return Name(raw)
+
+
+def _unquoted(raw: str) -> str:
+    if raw[0] not in _QUOTES:
+        return raw
+    text = raw[1:-1] if raw.endswith(raw[0], 1) else raw[1:]
+    return unescaped(text) if "\\" in text else text
+
+
+def unescaped(text: str) -> str:
+    """Return *text* with the escapes of JavaScript resolved."""
+    data = _ESCAPE.sub(_unescaped, text).encode("utf-16", "surrogatepass")
+    return data.decode("utf-16", "surrogatepass")  # joins pairs of surrogates
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    *codes, character = found.groups()
+    if character is not None:
+        return _ESCAPED.get(character, character)
+    number = int(next(filter(None, codes)), 16)
+    return chr(number) if number <= 0x10FFFF else ""
+
+
+def join_surrogates(text: str) -> str:
+    """Return *text* with pairs of surrogates joined and single ones replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

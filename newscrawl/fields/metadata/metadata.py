@@ -3,52 +3,44 @@
 Reads JSON-LD, OpenGraph and other meta elements, microdata, ``<time>``, the canonical link and the
 URL, each value with its source. :mod:`newscrawl.fields.titles.title` and
 :mod:`newscrawl.fields.dates.decide` choose among the stated titles and dates.
-``benchmarks/structured.py`` compares the results with extruct.
+``tests/fields/test_structured_reference.py`` compares the results with extruct.
 """
 
 from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import chain, islice
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from newscrawl.document.document import rows_between
-from newscrawl.document.repeats import dated_teasers
-from newscrawl.fields.metadata.author_names import clean_names, is_by, is_person
+from newscrawl.fields.metadata.authors import CONFIDENCE as AUTHOR_CONFIDENCE
+from newscrawl.fields.metadata.authors import StatedAuthors, stated_authors
 from newscrawl.fields.metadata.description import stated_descriptions
-from newscrawl.fields.metadata.jsonld import JsonObject, are_organizations, as_list, person_names
-from newscrawl.fields.metadata.main_image import main_image
-from newscrawl.fields.metadata.places import place_of
-from newscrawl.fields.metadata.sections import (
-    breadcrumbs,
-    is_home_page,
-    is_host,
-    section,
-    site_name,
-    tags,
-)
+from newscrawl.fields.metadata.jsonld import JsonObject, as_list, person_names
+from newscrawl.fields.metadata.media import main_image
+from newscrawl.fields.metadata.places import StoryPlaces
+from newscrawl.fields.metadata.sections import breadcrumbs, is_home_page, section, site_name, tags
 from newscrawl.fields.metadata.structured_data import (
     MAX_VALUES,
     StatedText,
     StructuredData,
-    clean_text,
     instant_of,
     plain_text,
 )
 from newscrawl.fields.metadata.structured_date import parse_date, parse_url_date
 from newscrawl.items import Evidence
-from newscrawl.patterns import CJKPattern, lazy_regex
+from newscrawl.patterns import lazy_regex
+from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
-    from newscrawl.items import Breadcrumb, Day, Image
+    from newscrawl.items import Breadcrumb, Day, Media
 
 _PUBLISHED_META = (
     "article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date",
@@ -78,10 +70,7 @@ _MODIFIED_META = (
 CONFIDENCE = {
     "canonical_url": {"link": 0.95, "meta": 0.85},
     "language": {"article": 0.95, "html": 0.95, "meta": 0.85, "json-ld": 0.85},
-    "authors": {
-        "json-ld": 0.93, "meta": 0.88, "microdata": 0.74, "rel": 0.87, "byline": 0.78, "link": 0.92,
-        "class": 0.78, "place": 0.83, "site": 0.87,
-    },
+    "authors": AUTHOR_CONFIDENCE,
     "paywalled": {"json-ld": 0.9, "meta": 0.9},
     "site_name": {"json-ld": 0.93, "meta": 0.95, "title": 0.95},
     "section": {
@@ -93,26 +82,20 @@ CONFIDENCE = {
 }  # fmt: skip
 """Confidence by field and kind of source: for authors the rates of ``benchmarks/confidences.py``, others are set by hand."""
 
-_AUTHOR_META = (
-    "author", "article:author", "article:author_name", "parsely-author", "sailthru.author",
-    "articleauthor", "og:article:author", "byl", "dc.creator", "dcterms.creator", "dc.contributor.author", "citation_author",
-    "cxenseparse:author",
-)  # fmt: skip
-_WRITTEN_BY = "twitter:label1", "twitter:data1"
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
 _INLINE = lazy_regex(r"</?(?:a|abbr|b|em|font|i|q|s|small|span|strong|su[bp]|u)(?:\s[^<>]*)?>")
-# A name with a claim: "Port Gazette – News for Fishers".
-_SLOGAN = lazy_regex(r"\s[–—|-]\s.*\s.*\s")
-# Telephone numbers, Chinese claims.
-_NO_NAME = CJKPattern(r"(?:\d\D{0,2}){7}|[\u4e00-\u9fff]{11}")
 _MODIFIED_MARK = lazy_regex(r"updat|modif|revis|edited")
 _PUBLICATION = lazy_regex(
     r"(?!.*(?:publisher|expir|updat|modif|revis|last)).*(?:publi(?:sh|cation)|pub[._:-]?(?:date|day|time))"
 )
-# Text nodes.
-_MAX_BETWEEN_AUTHORS = 12
 _MAX_TITLE_LENGTH = 1000
+DETECTED = "detected"
+"""Source of a detected language."""
+
+_MIN_CHARS = 100
+_MAX_CHARS = 500
+_MIN_PROBABILITY = 0.9
 
 
 class StatedDate(NamedTuple):
@@ -127,6 +110,8 @@ class StatedDate(NamedTuple):
 class Metadata:
     """Structured data of a page; lists begin with the most trusted source."""
 
+    #: all that the page states
+    data: StructuredData = field(repr=False, compare=False)
     #: absolute URL
     canonical_url: str | None = None
     #: BCP 47 tag
@@ -142,8 +127,8 @@ class Metadata:
     modified: list[StatedDate] = field(default_factory=list)
     #: distinct names
     authors: list[str] = field(default_factory=list)
-    #: the site or an organisation as the author, and the source; only if ``authors`` is empty
-    site_authors: tuple[list[str], str] | None = None
+    #: the names that each source of authors states
+    stated_authors: list[StatedAuthors] = field(default_factory=list)
     #: raw ``articleBody`` of JSON-LD; see :func:`stated_body`
     article_body: str | None = None
     #: whether the page declares that it shows only part of the article
@@ -157,7 +142,7 @@ class Metadata:
     #: keywords
     tags: tuple[str, ...] = ()
     #: main image
-    image: Image | None = None
+    image: Media | None = None
     #: sections that contain the page, outermost first
     breadcrumbs: tuple[Breadcrumb, ...] = ()
     #: evidence of the fields from ``canonical_url`` on that are known, without the lists
@@ -168,19 +153,22 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
     reader = _Reader(document, url, fetched_at=fetched_at)
     site_names = list(dict.fromkeys(reader.site_names()))
+    reader.stated_authors = stated_authors(reader, site_names, url)
     body = reader.article.get("articleBody")
     metadata = Metadata(
+        reader,
         site_names=site_names,
         titles=list(reader.titles()),
         modified=list(reader.modified()),
         article_body=body if isinstance(body, str) else None,
         descriptions=stated_descriptions(reader),
+        stated_authors=reader.stated_authors,
     )
     trail = breadcrumbs(reader, url, [title.text for title in metadata.titles])
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
         ("language", reader.language),
-        ("authors", reader.authors(site_names, url)),
+        ("authors", reader.authors()),
         ("paywalled", reader.paywalled()),
         ("site_name", site_name(reader, url)),
         ("section", section(reader, trail[0] if trail else (), url)),
@@ -193,8 +181,6 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
             setattr(metadata, name, value)
             confidence = CONFIDENCE[name][source.partition(":")[0]]
             metadata.evidence[name] = Evidence(source, confidence)
-    if not metadata.authors:
-        metadata.site_authors = reader.authors(None)
     metadata.published = list(reader.published(url or metadata.canonical_url))
     return metadata
 
@@ -205,13 +191,14 @@ class _Reader(StructuredData):
     fetched_at: datetime = field(kw_only=True)
     #: cache of parsed dates by text
     dates: dict[str, Day | datetime | None] = field(default_factory=dict)
+    stated_authors: list[StatedAuthors] = field(default_factory=list)
 
     def titles(self) -> Iterator[StatedText]:
         names = ("twitter:title", "dc.title", "citation_title")
         statements = [
             ("json-ld", self.article.get("headline") or self.article.get("name")),
             ("og:title", self.first_meta("og:title")),
-            ("microdata", next(map(self.text_of, self.properties.get("headline", ())), None)),
+            ("microdata", next(map(self.text_of, self.items("headline")), None)),
             *zip(names, map(self.first_meta, names), strict=True),
             ("title", self.title),
         ]
@@ -245,25 +232,8 @@ class _Reader(StructuredData):
         yield from self._item_dates("datemodified")
         yield from self._stated("time", *self._times[True])
 
-    def authors(
-        self, site_names: Collection[str] | None, url: str | None = None
-    ) -> tuple[list[str], str] | None:
-        organisation = are_organizations(self.article.get("author"))
-        for source, names in filter(itemgetter(1), self._author_statements()):
-            authors = clean_names(map(clean_text, names), site_names or ())
-            is_account = len(authors) == 1 and (authors[0].islower() and " " not in authors[0])
-            is_doubtful = (
-                (source == "json-ld" and organisation)
-                or is_account
-                or any(_SLOGAN.search(name) or is_host(name, url) for name in authors)
-            )
-            if (site_names is not None and is_doubtful) or any(
-                _NO_NAME(name).search(name) for name in names
-            ):
-                continue  # a byline may name the people
-            if authors:
-                return authors, source
-        return None
+    def authors(self) -> tuple[list[str], str] | None:
+        return next(((it.people, it.source) for it in self.stated_authors if it.people), None)
 
     def canonical_url(self, url: str | None) -> tuple[str, str] | None:
         links = (("link:canonical", address) for address in self.canonical[:MAX_VALUES])
@@ -301,28 +271,6 @@ class _Reader(StructuredData):
         for tag in as_list(self.article.get("inLanguage")):
             yield "json-ld", str(tag)
 
-    def _author_statements(self) -> Iterator[tuple[str, list[str]]]:
-        for role in ("author", "creator"):
-            yield "json-ld", list(person_names(self.article.get(role), self.nodes))
-        for name in _AUTHOR_META:
-            if name in self.meta:
-                yield f"meta:{name}", self.meta[name]
-        for label, name in zip(*map(self.meta.get, _WRITTEN_BY, ((), ())), strict=False):
-            if is_by(label):
-                yield f"meta:{_WRITTEN_BY[1]}", [name]
-        items, shown = self.items("author")[:MAX_VALUES], self.document.shown_rows
-        own = items[:1]  # those of teasers are farther down
-        for item in items[1:]:
-            if len(rows_between(shown, own[-1].row, item.row)) <= _MAX_BETWEEN_AUTHORS:
-                own.append(item)
-        yield "microdata", [self._item_name(item) for item in own]
-        links = map(self.text_of, self.links.get("author", ()))
-        yield "rel", [text for text in links if " " not in text or is_person(text)]
-
-    def _item_name(self, item: Statement) -> str:
-        named = next((part for part in self.inside(item) if part.get("itemprop") == "name"), item)
-        return item.get("content") or named.get("content") or self.text_of(named)
-
     def _stated(self, source: str, *raws: Any) -> Iterator[StatedDate]:
         for raw in raws[:MAX_VALUES]:
             if isinstance(raw, (str, int)) and not isinstance(raw, bool):
@@ -347,7 +295,7 @@ class _Reader(StructuredData):
             yield from self._stated(f"meta:{name}", *self.meta[name])
 
     def _item_dates(self, name: str) -> Iterator[StatedDate]:
-        for item in self.properties.get(name, [])[:MAX_VALUES]:
+        for item in (self.items(name) or self.properties.get(name, []))[:MAX_VALUES]:
             raw = (
                 item.get("content")
                 or item.get("datetime")
@@ -359,11 +307,12 @@ class _Reader(StructuredData):
     @cached_property
     def _times(self) -> tuple[list[str], list[str]]:
         """The instants of the time elements of the story: of publication, of modification."""
-        title = next(iter(self.document.rows_of("h1")), None)
-        teasers = dated_teasers(self.document, title) if self.times and title is not None else ()
         found: tuple[list[str], list[str]] = ([], [])
+        if self.times:
+            title = next(iter(self.document.rows_of("h1")), None)
+            places = StoryPlaces.of(self.document, title)
         for time in self.times:
-            if place_of(self.document, time.row, title, teasers) != "other":
+            if places.place_of(time.row) != "other":
                 found[_is_modified(self.document, time)].append(instant_of(time))
         return found
 
@@ -397,3 +346,30 @@ def language_tag(text: str) -> str | None:
     language, script, region = match.groups("")
     parts = (language.lower(), script.title(), region.upper())
     return "-".join(part for part in parts if part)
+
+
+def detect_language(text: str) -> tuple[str, Evidence] | None:
+    """Return the language of *text*, an ISO 639-1 code, and the evidence with its probability.
+
+    None for a short or ambiguous text, and if py3langid is not installed.
+    """
+    start = text[:_MAX_CHARS]
+    if weighted_length(start) < _MIN_CHARS:
+        return None
+    classifier = _classifier()
+    if classifier is None:
+        return None
+    language, probability = classifier.classify(start)
+    if probability < _MIN_PROBABILITY:
+        return None
+    return language, Evidence(DETECTED, float(probability))
+
+
+@cache
+def _classifier() -> Any:
+    """Return the classifier, which is loaded for the first text; None if it is not installed."""
+    if find_spec("py3langid") is None:
+        return None
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415  # optional, slow
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -3,122 +3,119 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from newscrawl.document.document import rows_between
+from newscrawl.language_words import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from newscrawl.document.document import Document
 
 Label = Literal["published", "modified", "other", ""]
 """Meaning of the words before a date."""
 
-Place = Literal["story", "aside", "other"]
+Place = Literal["own", "story", "aside", "other"]
 """Place of a date."""
 
 _TAGS = frozenset({"figcaption", "blockquote", "nav"})
 _CLASSES = re.compile(
-    r"(?<![a-z])(?:comments?(?:[-_]?(?:list|body|content|date|item|area|author|text))?(?![a-z_-])"
-    r"|teasers?(?![a-z])|related|sidebar|recent[-_]?(?:posts?|entries)|embed(?:ded)?(?![a-z-])|tweet|instagram"
-    r"|twitter-|(?:wp|image|img|photo|picture|media|fig|figure)[-_]{0,2}caption|credits?(?![a-z])|trending|most-?(?:read|popular)|today(?![a-z]))"
+    r"(?<![a-z])(?:sidebar|comments?(?![a-z_-])|(?:wp|image|img|photo|picture|media|fig|figure)[-_]{0,2}caption|today(?![a-z]))"
 )
 _OWN_CLASSES = re.compile(r"byline|entry-meta|post-meta|article-meta|dateline|publish")
-_MODIFIED = re.compile(
-    r"updated?(?! by)|last (?:modified|changed?|edited|revised)|modified|revised|aktualisiert|letzte (?:änderung|aktualisierung)"
-    r"|zuletzt (?:geändert|aktualisiert|bearbeitet)|geändert|mis(?:e)? à jour|modifié|dernière modification"
-    r"|actualizad[oa]|actualización|última (?:modificación|atualização)|modificado|atualizad[oa]|aggiornat[oa]"
-    r"|ultim[oa] (?:aggiornamento|modifica)|modificat[oa]?|bijgewerkt|gewijzigd|laatste (?:wijziging|update)"
-    r"|uppdaterad|senast ändrad|ändrad|opdateret|oppdatert|sist endret|endret|päivitetty|muokattu|frissítve"
-    r"|módosítva|zaktualizowan[oa]|aktualizacja|ostatnia (?:zmiana|modyfikacja)|aktualizováno|aktualizace|upraveno"
-    r"|aktualizované|actualit?zat|ažurirano|atnaujin|atjaun|uuendatud|muudetud|обновлен[оа]|обновено|изменен[оа]|оновлен[оа]|отредактировано|ενημερώθηκε|τελευταία ενημέρωση"
-    r"|posodobljeno|обновена|uppfært|përditësuar|ажурирано"
-    r"|güncellen(?:me|di)|güncelleme|diperbarui|kemas ?kini|cập nhật|最終更新|更新(?:日|于|於|时间|時間)?|修改|수정|업데이트"
-    r"|최종|آخر تحديث|تحديث|به[ \u200c]?روز[ \u200c]?رسانی|עודכן|अपडेट|আপডেট|সংশোধিত|อัปเดต|แก้ไข"
-)
-_OTHER = re.compile(
-    r"member since|joined|registriert|mitglied seit|membre depuis|inscrit|miembro desde|registrad[oa]|iscritto"
-    r"|lid sinds|medlem (?:sedan|siden)|zarejestrowan[ya]|зарегистрирован|photo|foto|bild|image|picture|©|copyright|expires"
-    r"|valid until|\bwhen:|event date|date of event|\bwann:|veranstaltung|accessed|retrieved|received|accepted|abgerufen"
-)
-_PUBLISHED = re.compile(
-    r"publi|posted|veröffentlicht|erstellt|опубликован|发布|發布|公開|掲載|입력|등록|yayın|نشر"
-)
-_ITEMS = frozenset({"li", "a"})
-_LABELS: dict[Label, re.Pattern[str]] = {
-    "published": _PUBLISHED,
-    "other": _OTHER,
-    "modified": _MODIFIED,
+# Meaning -> list of words; of equal places, the first.
+_LABELS: dict[Label, str] = {
+    "published": "published",
+    "other": "other_dates",
+    "modified": "updated",
 }
 _MAX_LEVELS = 12
-# Characters of a link to another story; a link with only a date is shorter.
-_MIN_TEASER = 28
+# Characters of an element with a link to another story, and of that link: after the start of the
+# story, where names of authors are rare, and before it.
+_MAX_ITEM = 400
+_MIN_LINK, _MIN_LINK_BEFORE = 20, 28
+_MAX_LINKS = 10
+_MIN_LINK_SHARE = 0.7
+_MIN_PARAGRAPH = 100
 _MAX_LABEL = 30
-# Entries of a list of posts.
-_MIN_ENTRIES = 3
-_MAX_ENTRIES = 10
-_MAX_ENTRY_LEVELS = 4
 
 
-def place_of(
-    document: Document, row: int, title_row: int | None, teasers: Collection[int] = ()
-) -> Place:
-    """Return where *row* is: ``other`` is a caption, one of *teasers*, embedded post or comment."""
-    classes, ids = document.attributes["class"], document.attributes["id"]
-    place: Place = "story"
-    for above in islice(document.ancestors(row), _MAX_LEVELS):
-        if title_row is not None and above <= title_row < document.end[above]:
-            break
-        if document.tag[above] in _TAGS or above in teasers:
-            return "other"
-        if document.tag[above] in _ITEMS and _has_teaser(document, above):
-            return "other"
-        if above in classes or above in ids:
-            mark = _place_of_class(classes.get(above, ""), ids.get(above, ""))
-            if mark == "other":
-                return mark
-            place = mark if mark == "aside" else place
-        if document.tag[above] == "aside":
-            place = "aside"
-    return place
+class StoryPlaces(NamedTuple):
+    """Places relative to the title of a story."""
 
+    document: Document
+    #: row of the title's element
+    title_row: int | None
+    #: text of the title, in lower case
+    title: str
+    #: row of the second paragraph after the title
+    start: int
 
-def _has_teaser(document: Document, row: int) -> bool:
-    """Return whether *row* is, or contains, a link with the length of a title."""
-    if document.tag[row] == "a":
-        return document.chars(row) > _MIN_TEASER
-    links = rows_between(document.rows_of("a"), row, document.end[row])
-    return any(document.chars(link) > _MIN_TEASER for link in links)
+    @classmethod
+    def of(cls, document: Document, title_row: int | None) -> StoryPlaces:
+        """Return the places of the story with the title in *title_row*."""
+        if title_row is None:
+            return cls(document, None, "", len(document))
+        rows, chars = document.shown_rows, document.chars_before
+        after = rows[bisect_left(rows, document.end[title_row]) :]
+        paragraphs = (it for it in after if chars[it + 1] - chars[it] >= _MIN_PARAGRAPH)
+        start = next(islice(paragraphs, 1, None), len(document))  # after a standfirst
+        return cls(document, title_row, document.shown_text(title_row).casefold(), start)
 
+    def place_of(self, row: int) -> Place:
+        """Return where *row* is.
 
-def place_in_list(
-    document: Document, row: int, title_row: int | None
-) -> Literal["own", "other", ""]:
-    """Return whether *row* is in a list of posts, and in the entry of this page, by its title."""
-    above = islice(document.ancestors(row), _MAX_ENTRY_LEVELS)
-    entry = next((it for it in above if document.tag[it] == "li"), None)
-    if entry is None:
-        return ""
-    links = rows_between(document.rows_of("a"), entry, document.end[entry])[:_MIN_ENTRIES]
-    if title_row is not None and links:
-        title = document.shown_text(title_row).casefold()
-        if any(document.shown_text(link).casefold() == title for link in links):
+        ``own`` is an item of a list with a link that has the title, ``other`` a caption, a
+        quotation, or an item with a link to another story.
+        """
+        document, title = self.document, self.title_row
+        classes, ids = document.attributes["class"], document.attributes["id"]
+        place: Place = "story"
+        for above in islice(document.ancestors(row), _MAX_LEVELS):
+            if title is not None and above <= title < document.end[above]:
+                break
+            if document.tag[above] in _TAGS:
+                return "other"
+            if document.chars(above) <= _MAX_ITEM and (found := self._place_in_item(above, row)):
+                return found
+            if above in classes or above in ids:
+                mark = _place_of_class(classes.get(above, ""), ids.get(above, ""))
+                if mark == "other":
+                    return mark
+                place = mark if mark == "aside" else place
+            if document.tag[above] == "aside":
+                place = "aside"
+        return place
+
+    def _place_in_item(self, item: int, row: int) -> Literal["own", "other", ""]:
+        """Return whether a link in *item* has the title, or else the length of another one."""
+        document = self.document
+        is_link = document.tag[item] == "a"
+        links = [item] if is_link else rows_between(document.rows_of("a"), item, document.end[item])
+        if not links:
+            return ""
+        is_after = row > self.start
+        texts = [text for link in links[:_MAX_LINKS] for text in self._texts(link)]
+        is_entry = document.tag[item] == "li"
+        if self.title and is_entry and self.title in map(str.casefold, texts):
             return "own"
-    return "other" if links and _is_list_of_posts(document, document.parent[entry]) else ""
+        own = document.text[row]
+        linked, rest = document.link_chars(item), document.chars(item) - len(own)
+        is_linked = is_after and not label_of(own) and linked >= _MIN_LINK_SHARE * rest
+        if not (is_linked or is_link or is_entry):
+            return ""
+        min_length = 1 if is_linked and is_entry else _MIN_LINK if is_after else _MIN_LINK_BEFORE
+        others = any(len(text) >= min_length for text in texts if text != own)
+        return "other" if others or (own in texts and len(own) >= _MIN_LINK_BEFORE) else ""
 
-
-def _is_list_of_posts(document: Document, row: int) -> bool:
-    """Return whether several entries of the list *row* have a link and a number."""
-    entries = rows_between(document.rows_of("li"), row, document.end[row])[:_MAX_ENTRIES]
-    columns = document.rows_of("a"), document.number_rows
-    dated = (
-        all(rows_between(column, entry, document.end[entry]) for column in columns)
-        for entry in entries
-    )
-    return sum(dated) >= _MIN_ENTRIES
+    def _texts(self, link: int) -> list[str]:
+        """Return the texts of *link*, except those in ``time`` elements."""
+        document = self.document
+        times = rows_between(document.rows_of("time"), link, document.end[link])
+        dated = {it for time in times for it in document.text_nodes(time)}
+        return [document.text[it] for it in document.text_nodes(link) if it not in dated]
 
 
 @lru_cache(maxsize=1024)
@@ -135,8 +132,8 @@ def label_of(before: str) -> Label:
     text = before[-_MAX_LABEL:].lower()
     last: Label = ""
     place = -1
-    for label, pattern in _LABELS.items():
-        for match in pattern.finditer(text):
+    for label, words in _LABELS.items():
+        for match in pattern(words).finditer(text):
             if match.start() > place:
                 last, place = label, match.start()
     return last

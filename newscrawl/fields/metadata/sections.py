@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -19,11 +19,12 @@ from newscrawl.fields.metadata.structured_data import (
     stated_texts,
 )
 from newscrawl.items import Breadcrumb
+from newscrawl.language_words import words as words_of
 from newscrawl.patterns import lazy_regex
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from newscrawl.document.document import Document
 
@@ -31,9 +32,10 @@ _SECTION_META = (
     "og:article:section", "og:section", "parsely-section", "articlesection", "prism.section",
     "section", "sailthru.section",
 )  # fmt: skip
+# Of services, with many marks that are no tags.
+_MACHINE_TAGS = ("parsely-tags", "sailthru.tags")
 _TAG_META = (
-    "article:tag", "og:article:tag", "article.tag", "news_keywords", "keywords", "parsely-tags",
-    "sailthru.tags",
+    "article:tag", "og:article:tag", "article.tag", "news_keywords", "keywords", *_MACHINE_TAGS,
 )  # fmt: skip
 _SITE_META = ("application-name", "dc.publisher", "dcterms.publisher")
 
@@ -60,31 +62,6 @@ _PARTS_OF_MARKS = {
     "breadcrumbs": ("crumb",),
     "section": ("cat-links", "categor", "section", "kicker"),
 }
-# Words before tags, alone or before a colon.
-_TAG_WORDS = (
-    "tag|tags|taggar|tagi|tagovi|tagy|tagit|tagek|article tags|post tags|story tags|keyword|"
-    "keywords|schlagworte|schlagwörter|stichworte|stichwörter|mots-clés|mots clés|étiquettes|"
-    "etiquetas|palabras clave|palavras-chave|parole chiave|etichette|trefwoorden|emneord|stikord|"
-    "nyckelord|avainsanat|asiasanat|słowa kluczowe|klíčová slova|štítky|címkék|kulcsszavak|oznake|"
-    "ključne riječi|ključne reči|ključne besede|cuvinte cheie|etichete|etiketler|anahtar kelimeler|"
-    "теги|тегі|тэги|тэгі|тагове|ключевые слова|ключові слова|ετικέτες|λέξεις-κλειδιά|"
-    "λέξεις κλειδιά|תגיות|תגים|وسوم|الوسوم|كلمات مفتاحية|کلیدواژه|کلیدواژهها|کلیدواژه\u200cها|"
-    "کلید واژه|کلید واژهها|کلید واژه\u200cها|برچسبها|برچسب\u200cها|برچسب ها|टैग|टैगस|टैग्|टैग्स|"
-    "แท็ก|từ khóa|kata kunci|标签|關鍵字|关键词|关键字|標籤|タグ|キーワード|태그|키워드"
-)
-# The names of subjects also head menus, so only with a colon.
-_SUBJECT_WORDS = (
-    "topic|topics|subject|subjects|related topic|related topics|related subject|related subjects|"
-    "more on topic|more on topics|more on subject|more on subjects|in this topic|in this subject|"
-    "filed under|filed in|more on|more about|themen|mehr zu|"
-    "sujets|thèmes|tema|temas|temas relacionados|tópicos|assuntos|argomenti|temi|onderwerpen|emner|"
-    "ämnen|aiheet|tematy|témata|témák|teme|konular|тем|темы|теми|θέματα|נושאים|مواضيع|chủ đề|topik"
-)
-_TAG_LABELS = frozenset(_TAG_WORDS.split("|"))
-_LABELS = _TAG_LABELS.union(_SUBJECT_WORDS.split("|"))
-_LABEL_STARTS = frozenset(
-    it for label in _LABELS for it in (label[:2], label[:2].title(), label[:2].upper())
-)
 _TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
 _TAG_PATH = lazy_regex(
@@ -249,22 +226,30 @@ def _is_mark(text: str) -> bool:
 
 
 def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:
-    """Return the keywords of the first source that has some."""
-    for source, texts in _tag_statements(data):
-        if found := _clean_tags(texts):
-            return found, source
-    return None
+    """Return the keywords of all sources and the first of these, of equal ones that with capitals."""
+    found: dict[str, str] = {}
+    sources = []
+    for source, texts in _tag_statements(data, found):
+        for tag in _clean_tags(texts):
+            key = tag.casefold().replace("-", " ").replace("_", " ")
+            found[key] = tag if found.get(key, "").islower() else found.get(key, tag)
+            sources.append(source)
+    return (tuple(found.values())[:_MAX_TAGS], sources[0]) if found else None
 
 
-def _tag_statements(data: StructuredData) -> Iterator[tuple[str, list[str]]]:
+def _tag_statements(
+    data: StructuredData, found: Mapping[str, str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield source and texts of keywords; unmarked links and services while none are *found*."""
     for name in _TAG_META:
         if name == "keywords":
             yield "json-ld", data.json_ld_names(data.article.get("keywords"))
             yield "microdata", [data.item_text(item) for item in data.items("keywords")]
             yield "rel", [data.text_of(link) for link in data.links.get("tag", ())]
             yield "links", [text for text, _ in _marked_links(data, "tags")]
-            yield "links", _shown_tags(data.document)
-        if name in data.meta:
+            if not found:
+                yield "links", _shown_tags(data.document)
+        if name in data.meta and not (found and name in _MACHINE_TAGS):
             yield f"meta:{name}", data.meta[name]
 
 
@@ -274,9 +259,11 @@ def _shown_tags(document: Document) -> list[str]:
     anchors = rows_between(document.rows_of("a"), start, len(document))
     shown = rows_between(document.shown_rows, start, len(document))
     text = document.text
-    for row in [row for row in shown[:-1] if text[row][:2] in _LABEL_STARTS]:
+    starts = _label_starts()
+    for row in [row for row in shown[:-1] if text[row][:2] in starts]:
         label, colon, rest = text[row].replace("：", ":").partition(":")
-        is_label = label.rstrip().lower() in (_LABELS if colon else _TAG_LABELS)
+        word = label.rstrip().lower()
+        is_label = word in words_of("tags") or (colon and word in words_of("subjects"))
         if is_label and _is_of_story(document, row):
             following = shown[bisect_left(shown, row) + 1]
             rest = rest.lstrip()
@@ -288,6 +275,13 @@ def _shown_tags(document: Document) -> list[str]:
                 if not rest and (found := _links_from(document, link, row)):
                     return found
     return _linked_tags(document, anchors)
+
+
+@cache
+def _label_starts() -> frozenset[str]:
+    """Return the two first letters of the labels of tags, in lower case, title case and capitals."""
+    starts = {label[:2] for label in words_of("tags") | words_of("subjects")}
+    return frozenset(it for start in starts for it in (start, start.title(), start.upper()))
 
 
 def _linked_tags(document: Document, anchors: Sequence[int]) -> list[str]:

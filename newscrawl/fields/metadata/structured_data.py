@@ -15,14 +15,17 @@ from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.jsonld import (
     ARTICLE_TYPES,
     JsonObject,
-    article_node,
+    addresses,
     as_list,
+    find_nodes,
+    flat,
     page_nodes,
     parse_json_ld,
     person_names,
     types,
+    unescaped,
 )
-from newscrawl.text import squeeze
+from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,10 +33,18 @@ if TYPE_CHECKING:
     from newscrawl.document.document import Document
     from newscrawl.document.rows import Statement
 
-_CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# With separators of thousands, or without.
+_NUMBER = re.compile(r"\d{1,3}(?:[.,\s]\d{3})+(?!\d)|\d{1,10}(?!\d)")
+# Control characters, lone surrogates, and characters that are not seen: soft hyphens, marks of
+# direction, the private use of icon fonts; not the joiners, which change the letters of some scripts.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ue000-\uf8ff\ufeff\ufff9-\uffff]"
+)
+_ESCAPED = re.compile(r"\\u[0-9a-fA-F]{4}")
 _MARKUP = re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE)
 _NAMES = frozenset({"property", "name", "itemprop", "http-equiv"})
-_RELATIONS = ("author", "category", "tag")
+_RELATIONS = ("author", "category", "license", "tag")
 # URLs that need no resolution.
 _ABSOLUTE = re.compile(r"https?://[a-z0-9.-]+(?:/[!-\"$-:<->@-~]*)?(?:\?[!-\"$-:<-~]+)?")
 # Properties whose values are other works, with authors and dates of their own.
@@ -46,8 +57,13 @@ _MAX_ROWS = 1000
 MAX_VALUES = 50
 MAX_TEXT_LENGTH = 5000
 _MAX_LEVELS = 100
+_MAX_NESTING = 3
+_MAX_NUMBER = 10**9
 # Share of the text of a page that its article has.
 _MIN_SCOPE = 0.2
+# F1 of the words of two titles of one page.
+_MIN_OVERLAP = 0.5
+_MAX_HEADINGS = 3
 
 
 class StatedText(NamedTuple):
@@ -103,9 +119,30 @@ class StructuredData:
                     self.properties.setdefault(name, []).append(statement)
         #: top-level objects of JSON-LD
         self.nodes = page_nodes(self.json_ld)
-        urls = {address for address in (url, *self.canonical) if address}
-        #: the object of the article, possibly empty
-        self.article = article_node(self.nodes, urls) or {}
+        #: keys of the addresses of the page
+        self._keys = {_key(address) for address in (url, *self.canonical[:1]) if address}
+        articles = find_nodes(self.nodes, ARTICLE_TYPES)[:MAX_VALUES]
+        #: the object of the article, possibly empty: of several the one that agrees most with the page
+        self.article = max(articles, key=self._node_agrees, default={})
+
+    def _node_agrees(self, node: JsonObject) -> float:
+        headline = node.get("headline") or node.get("name")
+        return self._agreement(addresses(node), headline, node.get("description"))
+
+    def _agreement(self, urls: Iterable[str], headline: Any, description: Any = None) -> float:
+        """Return how far an article is that of the page, by its address, headline and description."""
+        own = [_key(url) in self._keys for url in urls if not url.startswith("#")]
+        return (
+            any(own)
+            + max((_overlap(headline, title) for title in self._titles), default=0)
+            + max((_overlap(description, it) for it in self.meta.get("description", ())), default=0)
+        )
+
+    @cached_property
+    def _titles(self) -> list[str]:
+        """The titles of the page: of its first headings, and those that it states."""
+        headings = map(self.document.shown_text, self.document.rows_of("h1")[:_MAX_HEADINGS])
+        return [*headings, *self.meta.get("og:title", ())[:1], self.title]
 
     def _read_meta(self, attributes: Mapping[str, str]) -> None:
         get = attributes.get
@@ -177,6 +214,53 @@ class StructuredData:
                 found.setdefault(name, []).append(node)
         return found
 
+    def resolved(self, value: Any) -> Any:
+        """Return *value* of JSON-LD with what the objects with its ``@id`` have."""
+        reference = value.get("@id") if isinstance(value, dict) else None
+        same = self._nodes_by_id.get(reference) if isinstance(reference, str) else None
+        return same | value if same else value
+
+    @cached_property
+    def _nodes_by_id(self) -> dict[str, JsonObject]:
+        found: dict[str, JsonObject] = {}
+        for node in self.nodes:
+            if isinstance(reference := node.get("@id"), str):
+                found[reference] = node | found.get(reference, {})
+        return found
+
+    def ld_values(self, *names: str) -> Iterator[Any]:
+        """Yield the values of the properties *names* of the article in JSON-LD."""
+        for name in names:
+            for value in flat(self.article.get(name))[:MAX_VALUES]:
+                yield self.resolved(value)
+
+    def item_values(self, *names: str) -> Iterator[Any]:
+        """Yield the values of the properties *names* of the article in microdata, as in JSON-LD."""
+        for name in names:
+            for item in self.items(name.lower())[:MAX_VALUES]:
+                yield self._item_value(item, _MAX_NESTING)
+
+    def values(self, *names: str) -> Iterator[Any]:
+        """Yield the values of the properties *names* of the article, of JSON-LD first."""
+        yield from self.ld_values(*names)
+        yield from self.item_values(*names)
+
+    def _item_value(self, item: Statement, depth: int) -> Any:
+        """Return an element with a property as an object, an address or a text."""
+        if "itemscope" not in item.attributes or not depth:
+            stated = filter(None, map(item.get, ("content", "datetime", "src", "href")))
+            return next(stated, None) or self.text_of(item)
+        kind = item.get("itemtype")
+        found: JsonObject = {"@type": kind} if kind else {}
+        end = 0
+        for part in self.inside(item):
+            if part.row >= end and "itemprop" in part.attributes:
+                if "itemscope" in part.attributes:
+                    end = self.document.end[part.row]
+                for name in part.get("itemprop").split():
+                    found.setdefault(name, []).append(self._item_value(part, depth - 1))
+        return found
+
     def json_ld_names(self, value: Any) -> list[str]:
         """Return the names in *value* of JSON-LD: texts, objects with a name, references."""
         return [name for text in person_names(value, self.nodes) if (name := clean_text(text))]
@@ -205,11 +289,23 @@ class StructuredData:
         least, headings = self.document.chars(0) * _MIN_SCOPE, self.document.rows_of("h1")
         scopes = [
             row
-            for row in scopes
+            for row in scopes[:MAX_VALUES]
             if self.document.chars(row) >= least
             or rows_between(headings, row, self.document.end[row])
         ]
-        return max(scopes, key=self.document.chars, default=None)
+        return max(scopes, key=self._scope_agrees, default=None)
+
+    def _scope_agrees(self, row: int) -> tuple[float, float]:
+        """Return how far the item at *row* is the article of the page, and its length."""
+
+        def stated(*names: str) -> Iterator[str]:
+            for item in (item for name in names for item in self.properties.get(name, ())):
+                if self.scope(item.row) == row:
+                    yield item.get("content") or item.get("href") or self.text_of(item)
+
+        headline = next(stated("headline", "name"), None)
+        urls = stated("url", "mainentityofpage")
+        return self._agreement(urls, headline), self.document.chars(row)
 
     def inside(self, item: Statement) -> Iterator[Statement]:
         """Yield the first statements in the subtree of *item*."""
@@ -231,19 +327,52 @@ class StructuredData:
         return clean_text(item.get("content")) or clean_text(self.text_of(item))
 
 
+def whole_number(value: Any) -> int | None:
+    """Return the number in *value*, a number, a text such as ``1200px``, an object or a list of them."""
+    for stated in as_list(value)[:1]:
+        inner = stated.get("value") if isinstance(stated, dict) else stated
+        digits = _NUMBER.match(str(inner)) if isinstance(inner, (int, float, str)) else None
+        number = int("".join(filter(str.isdigit, digits[0]))) if digits else -1
+        if 0 <= number <= _MAX_NUMBER and not isinstance(inner, bool):
+            return number
+    return None
+
+
+def _key(address: str) -> str:
+    """Return *address* without what differs between addresses of one page."""
+    return address.partition("://")[2].partition("#")[0].removeprefix("www.").rstrip("/")
+
+
+def _overlap(stated: Any, shown: str) -> float:
+    """Return the F1 of the words of a stated text and a text of the page, 0 below a half."""
+    if not isinstance(stated, str):
+        return 0
+    own, other = set(words(stated[:MAX_TEXT_LENGTH])), set(words(shown[:MAX_TEXT_LENGTH]))
+    common = 2 * len(own & other) / (len(own) + len(other) or 1)
+    return common if common > _MIN_OVERLAP else 0
+
+
 def instant_of(element: Statement) -> str:
     """Return the ``datetime`` of an element, or the ``title`` that it has in the hAtom format."""
     return element.get("title" if element.tag == "abbr" else "datetime")
 
 
 def plain_text(text: str) -> str:
-    """Return *text* with character references resolved, as they are often escaped twice.
+    r"""Return *text* with escapes resolved, as many values are escaped twice: ``&amp;amp;``, ``\u00e9``.
 
-    Control characters and lone surrogates, which feeds cannot contain, are removed.
+    Control characters and lone surrogates, which feeds cannot contain, and characters that are not
+    seen are removed.
     """
     if "&" in text:
-        text = html.unescape(text)
-    return squeeze(text if text.isprintable() else _CONTROL.sub("", text))
+        text = html.unescape(html.unescape(text))
+    if "\\u" in text and _ESCAPED.search(text):
+        text = unescaped(text)
+    return squeeze(without_unprintable(text))
+
+
+def without_unprintable(text: str) -> str:
+    """Return *text* without control characters, lone surrogates and characters that are not seen."""
+    return text if text.isprintable() else _CONTROL.sub("", text)
 
 
 def clean_text(text: str) -> str:

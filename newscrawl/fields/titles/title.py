@@ -30,9 +30,9 @@ Low, as sites rewrite their titles for search engines.
 """
 
 _SPACED = r"|\-‐–—―－·•⋅»«›>‹<:/\\~_‖¦∣★◆"
-SEPARATOR = re.compile(rf"(?<!\s)\s++[{_SPACED}]++\s++|(?:(?<!\s)\s++)?[|｜ㅣ：]\s*+")
+_SEPARATOR = re.compile(rf"(?<!\s)\s++[{_SPACED}]++\s++|(?:(?<!\s)\s++)?[|｜ㅣ：]\s*+")
 # Pre-check: a pattern that begins with the separator itself is ten times faster.
-ANY_SEPARATOR = re.compile(rf"[｜ㅣ：{_SPACED}](?:(?<=[|｜ㅣ：])|(?<=\s.)[{_SPACED}]*\s)")
+_ANY_SEPARATOR = re.compile(rf"[｜ㅣ：{_SPACED}](?:(?<=[|｜ㅣ：])|(?<=\s.)[{_SPACED}]*\s)")
 # Between a title and the name of the site only: "Post: Title", "記事-新聞", "Title ✦ Post".
 _AT_NAME = re.compile(r"\s?(?:_|[^\w\s,.'’\"“”!?&()…])\s?")
 # Soft hyphen, zero-width space, marks of direction, word joiner, byte order mark, embedded object;
@@ -41,6 +41,14 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060-\u2064\ue000-\uf8ff\ufe
 _LONG_WORD_END = re.compile(r"[^\W\d_]{3}[.:!?]?$")
 _RUBY = frozenset({"ruby", "rb"})
 _PERMALINK = "¶🔗 "  # signs after a heading
+# Before a heading; two guillemets enclose a quotation.
+_BULLETS = re.compile(r"(?:[>►•:\s]|[»›](?!\s*[^\s«»‹›][^«»‹›]*[«»‹›]))+")
+# Quotation marks and brackets: pairs, and marks of which some open a quotation and some close it.
+_PAIRS = tuple(zip("«‹「『【(（", "»›」』】)）", strict=True))
+_QUOTES = ("„“”", '"')
+_ANY_PAIRED = re.compile(r"[«»‹›「」『』【】()（）„“”\"]")
+# Limits the cost of hostile titles.
+_MAX_SEPARATORS = 20
 _HIGH_SIMILARITY = 0.8
 # Weighted characters: names of sites and sections are mostly shorter.
 _MIN_LENGTH = 15
@@ -116,15 +124,39 @@ def _is_in(document: Document, forest: Sequence[int], row: int) -> bool:
 
 
 def heading_text(text: str) -> str:
-    """Return *text* with white space collapsed, without invisible characters.
+    """Return *text* with white space collapsed, without invisible characters and bullets.
 
     Character references are resolved, as some are escaped twice.
     """
     if "&" in text:
         text = html.unescape(text)
-    return squeeze(
+    clean = squeeze(
         text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK)
     ).removesuffix(" #")
+    bullets = _BULLETS.match(clean)
+    return (bullets and clean[bullets.end() :]) or clean
+
+
+def is_balanced(text: str) -> bool:
+    """Return whether *text* has both quotation marks or brackets of each pair."""
+    return _ANY_PAIRED.search(text) is None or (
+        all(text.count(first) == text.count(last) for first, last in _PAIRS)
+        and not any(sum(map(text.count, marks)) % 2 for marks in _QUOTES)
+    )
+
+
+def separators(text: str) -> list[re.Match[str]]:
+    """Return the separators of parts of a title, except those in quotations and brackets."""
+    found = list(_SEPARATOR.finditer(text)) if _ANY_SEPARATOR.search(text) else []
+    if not found or len(found) > _MAX_SEPARATORS or not is_balanced(text):
+        return found
+    return [it for it in found if is_balanced(text[: it.start()]) and is_balanced(text[it.end() :])]
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the parts of a title between its :func:`separators`."""
+    places = [0, *(place for it in separators(text) for place in it.span()), len(text)]
+    return [text[start:end] for start, end in zip(places[::2], places[1::2], strict=True)]
 
 
 def words_kept(document: Document, rows: Iterable[int]) -> list[list[int]]:
@@ -194,7 +226,7 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
 def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[str]:
     """Yield texts of links to the front page that are, begin or end a stated title."""
     titles = {title.text for title in metadata.titles}
-    parts = [split(title) for title in titles for split in (SEPARATOR.split, _AT_NAME.split)]
+    parts = [split(title) for title in titles for split in (parts_of, _AT_NAME.split)]
     ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
     addresses, host = document.attributes["href"], _host(url or "")
     home = set(filter(_HOME.fullmatch, set(addresses.values()))) - {""}
@@ -244,6 +276,7 @@ class SiteNames:
         """Names that *document* shows are read if those stated and the URL do not decide."""
         self._stated = [it for it in map(_letters, metadata.site_names) if len(it) > 1]
         self._shown = () if document is None else _logos(document, metadata, url)
+        self._document = document
         host = _host(url or "")
         #: letters and digits of the host name
         self.host = re.sub(r"[^a-z0-9]", "", host)
@@ -253,6 +286,11 @@ class SiteNames:
     def _names(self) -> list[str]:
         return [*self._stated, *(it for it in map(_letters, self._shown) if len(it) > 1)]
 
+    @cached_property
+    def _headings(self) -> set[str]:
+        shown = () if self._document is None else _headings(self._document, "h1")
+        return {heading.text.lower() for heading in shown}
+
     def is_named_by(self, text: str) -> bool:
         """Return whether *text* is just a name of the site."""
         if weighted_length(text) > _MAX_SITE_LENGTH:
@@ -261,10 +299,13 @@ class SiteNames:
         return letters in self._stated or letters in self._labels or letters in self._names
 
     def strip(self, title: str) -> str:
-        """Return *title* without the site's name at either end, and sections before it."""
+        """Return *title* without the site's name at either end, and sections before it.
+
+        Of the text of an ``h1`` only whole names are left out, not their words.
+        """
         mark = None
-        while ANY_SEPARATOR.search(title) and (separators := list(SEPARATOR.finditer(title))):
-            first, last = separators[0], separators[-1]
+        while (found := separators(title)) and title.lower() not in self._headings:
+            first, last = found[0], found[-1]
             before, after = title[: last.start()], title[last.end() :]
             if self._is_site_part(after) and words(before):
                 title, mark = before, last[0].strip()
@@ -281,8 +322,8 @@ class SiteNames:
             else:
                 break
         marks = _AT_NAME.finditer(title)
-        for found in (it for it in marks if " " in it[0] or self._stated or self._names):
-            before, after = title[: found.start()], title[found.end() :]
+        for name in (it for it in marks if " " in it[0] or self._stated or self._names):
+            before, after = title[: name.start()], title[name.end() :]
             if self.is_named_by(after):
                 return before.strip()
             if self.is_named_by(before):
@@ -327,7 +368,7 @@ def _without_kicker(document: Document, heading: _Heading, stated: set[str]) -> 
     """Return the heading's text without leading parts if the rest is a stated title."""
     units = words_kept(document, document.text_nodes(heading.row))
     texts = map(document.join_texts, units)
-    parts = [part for text in texts for part in SEPARATOR.split(text)]
+    parts = [part for text in texts for part in parts_of(text)]
     for first in range(1, min(len(parts), 4)):
         rest = " ".join(parts[first:])
         if _normalized(rest) in stated:

@@ -16,7 +16,7 @@ from rapidfuzz.process import extract as most_similar
 
 from newscrawl.document.document import rows_between
 from newscrawl.fields.metadata.author_names import clean_names, is_byline, is_person
-from newscrawl.fields.titles.title import ANY_SEPARATOR, SEPARATOR, heading_text, words_kept
+from newscrawl.fields.titles.title import heading_text, is_balanced, separators, words_kept
 from newscrawl.text import weighted_length
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MIN_TITLE_SHARE = 0.4
 
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
-# More permissive than SEPARATOR, as each part is looked up in the page.
+# More permissive than separators(), as each part is looked up in the page.
 _PARTS = re.compile(
     r"(?:(?<!\s)\s++)?[|｜ㅣ：·•»«]++\s*+|(?<!\s)\s++[\-‐–—:/]++\s++|(?<!:):++\s++|(?:(?<!\s)\s++)?-\s++"
 )
@@ -53,8 +53,8 @@ _MAX_BEFORE = 16
 _MAX_AFTER = 8
 _MAX_LEADING_LENGTH = 120  # characters; longer texts are paragraphs
 # Start of a run that continues a sentence that began before it; so does a small letter.
-_CONTINUING = frozenset(",.;:)]}’'!?%”»")
-_MARKS = " |•·»/–—"  # between a kicker and a title
+_CONTINUING = frozenset(",.;:)]}’'!?%”")
+_MARKS = " |•·/–—"  # between a kicker and a title
 _SENTENCE_ENDS = tuple(".。．।…:;,")
 
 
@@ -226,6 +226,7 @@ def _runs(
 ) -> Iterator[TitleSpan]:
     rows = [row for row in rows if heading_text(document.text[row])]
     whole = _joined(document, rows)
+    is_whole = is_balanced(whole)
     units = words_kept(document, rows)
     count = len(units)
     for first, last in _bounds(count):
@@ -234,7 +235,9 @@ def _runs(
         # A kicker may have no white space after it.
         text = " ".join(_joined(document, unit) for unit in units[first:last])
         if not all_units:
-            text = text.strip(_MARKS)
+            text = text.strip(_MARKS if is_balanced(text) else f"{_MARKS}»")
+            if is_whole and not is_balanced(text):
+                continue
         elif whole.lower() in titles:
             text = whole
         goes_on = first > 0 and (text[:1].islower() or text[:1] in _CONTINUING)
@@ -248,7 +251,7 @@ def _runs(
 
 def _parts(span: TitleSpan) -> Iterator[TitleSpan]:
     """Yield the beginnings and ends of a text at its first and last separator."""
-    found = list(SEPARATOR.finditer(span.text)) if ANY_SEPARATOR.search(span.text) else []
+    found = separators(span.text)
     if not found:
         return
     text, first, last = span.text, found[0], found[-1]

@@ -1,21 +1,30 @@
-"""Title selection: classifies candidates with a tree ensemble."""
+"""Title selection: a tree ensemble classifies candidates; style, where a page has none."""
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.ensemble.ensemble import load_model
-from newscrawl.fields.titles.title import MAX_SITE_WORDS, SEPARATOR, Headline
+from newscrawl.fields.titles.title import (
+    CONFIDENCE,
+    MAX_SITE_WORDS,
+    Headline,
+    heading_text,
+    separators,
+)
 from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES, TitleCandidates
 from newscrawl.items import Evidence
 from newscrawl.text import words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from newscrawl.document.document import Document
     from newscrawl.ensemble.ensemble import Model
+    from newscrawl.fields.cardoso import StyleOf
     from newscrawl.fields.titles.title_candidates import TitleSpan
 
 TITLE_MODEL_FILE = "title.npz"
@@ -36,10 +45,14 @@ AGREED_CONFIDENCE = 0.97
 on the corpora that may be used for training."""
 
 # With the first share of its words in the content or less, a title names the site or a section; a
-# candidate in the first text nodes of the content with the second share and the probability wins.
-_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_PROBABILITY = 0.2, 0.3, 0.03
+# candidate in the first text nodes of the content with the second share wins, unless its
+# probability is small next to that of the most probable one.
+_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_RATIO = 0.2, 0.3, 0.2
 _MAX_DISTANCE = 3
-_BULLETS = "»›>►•: "  # signs before a heading
+MIN_SIZE_RATIO = 1.3
+"""Minimum font size of a headline, relative to the first paragraph of the story."""
+
+_MIN_PARAGRAPH, _MIN_WORDS = 100, 3
 
 
 def load_title_model(folder: Path | None = None) -> Model:
@@ -79,13 +92,10 @@ def find_headline(
     else:
         choice, stated = _choose(candidates, model)
         if candidates.stated.keys() == {"title"} and not (choice and choice.span.heading):
-            title = choice.span.text if choice else candidates.stated["title"]
-            choice = _of_content(candidates, model, title) or choice
+            choice = _of_content(candidates, model, choice) or choice
         confidence = model.ensemble.calibrated(choice.probability) if choice else 0
         found = _headline(document, choice.span, confidence) if choice else stated or fallback
-    return found and found._replace(
-        text=_whole(found.text, candidates).lstrip(_BULLETS) or found.text
-    )
+    return found and found._replace(text=_whole(found.text, candidates))
 
 
 def title_text(candidates: TitleCandidates, model: Model) -> str:
@@ -106,10 +116,14 @@ def _choose(
     return choice, stated
 
 
-def _of_content(candidates: TitleCandidates, model: Model, title: str) -> TitleChoice | None:
+def _of_content(
+    candidates: TitleCandidates, model: Model, best: TitleChoice | None
+) -> TitleChoice | None:
     """Return the best candidate at the start of the content, None if the titles may be right."""
     content, features = set(candidates.content_words), candidates.features
-    for found in map(set, map(words, (title, candidates.stated["title"]))):
+    least = _MIN_CONTENT_RATIO * (best.probability if best else MIN_PROBABILITY)
+    titles = {best.span.text if best else "", candidates.stated["title"]} - {""}
+    for found in map(set, map(words, titles)):
         if len(found & content) > _MAX_FOREIGN_SHARE * len(found):
             return None
     choices = [
@@ -117,7 +131,7 @@ def _of_content(candidates: TitleCandidates, model: Model, title: str) -> TitleC
         for number, choice in enumerate(
             map(TitleChoice, candidates.spans, model.ensemble.predict(features))
         )
-        if choice.probability >= _MIN_CONTENT_PROBABILITY
+        if choice.probability >= least
         and 0 <= features["distance_to_content"][number] <= _MAX_DISTANCE
         and features["words_in_content"][number] >= _MIN_CONTENT_SHARE
     ]
@@ -156,7 +170,7 @@ def _stated(candidates: TitleCandidates) -> Headline | None:
 
 def _without_unknown_site(title: str, content: AbstractSet[str]) -> str:
     """Return *title* without a first or last part of which the *content* has no word."""
-    found = list(SEPARATOR.finditer(title))
+    found = separators(title)
     if not found:
         return title
     (start, end), (first_start, first_end) = found[-1].span(), found[0].span()
@@ -167,3 +181,43 @@ def _without_unknown_site(title: str, content: AbstractSet[str]) -> str:
         if is_known and is_short and content.isdisjoint(cut):
             return _without_unknown_site(rest, content)
     return title
+
+
+def headline_by_style(
+    document: Document, region: Sequence[int], style_of: StyleOf
+) -> Headline | None:
+    """Return the largest text before the first paragraph of *region*, None if none is large.
+
+    Texts that are links or hidden, and those of one or two words do not count. None if the page
+    shows an ``h1``, which is the better headline.
+    """
+    if any(document.chars(row) and not style_of(row).hidden for row in document.rows_of("h1")):
+        return None
+    paragraph = next(
+        (
+            row
+            for root in region
+            for row in document.text_nodes(root)
+            if document.chars(row) >= _MIN_PARAGRAPH and not style_of(row).hidden
+        ),
+        None,
+    )
+    if paragraph is None:
+        return None
+    least = MIN_SIZE_RATIO * style_of(paragraph).font_size
+    sizes = {
+        row: style_of(row).font_size
+        for row in takewhile(paragraph.__gt__, document.text_nodes())
+        if not document.link_chars(row)
+        and len(words(document.text[row])) >= _MIN_WORDS
+        and not style_of(row).hidden
+    }
+    row = max(
+        reversed(sizes), key=sizes.__getitem__, default=None
+    )  # of equals the one closest to it
+    if row is None or sizes[row] < least:
+        return None
+    element = document.parent[row]
+    shown = [it for it in document.text_nodes(element) if style_of(it).font_size == sizes[row]]
+    evidence = Evidence("style", CONFIDENCE["method"])
+    return Headline(heading_text(document.join_texts(shown)), evidence, element)

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from newscrawl.lab.corpora.corpus import Corpus
 
-workers_option = click.option(
-    "--workers",
+jobs_option = click.option(
+    "--jobs",
+    "workers",
     type=COUNT,
     default=os.cpu_count() or 1,
     show_default=True,

@@ -113,7 +113,7 @@ def _score(
             return evaluate(pages, opts.method, advance=advance, **options)
         try:
             return evaluate_out_of_fold(
-                pages, opts.method, opts.folds, learn_from=training, advance=advance, **options
+                pages, opts.method, learn_from=training, advance=advance, **options
             )
         except TooFewPagesError as error:
             raise click.UsageError(f"{error}: name another --method") from error
@@ -123,6 +123,5 @@ def _peer_bodies(pages: Sequence[LabelledPage], mode: str, opts: argparse.Namesp
     from newscrawl.lab.evaluation.result_cache import default_cache_dir  # noqa: PLC0415
     from newscrawl.lab.evaluation.trafilatura_bodies import peer_bodies  # noqa: PLC0415
 
-    cache_dir = Path(opts.cache) if opts.cache else default_cache_dir()
     with progress(mode, len(pages)) as advance:
-        return peer_bodies(pages, mode, cache_dir, workers=opts.workers, advance=advance)
+        return peer_bodies(pages, mode, default_cache_dir(), workers=opts.workers, advance=advance)

@@ -13,10 +13,10 @@ import click
 from newscrawl.cli.shared_options import COUNT, check_method, progress, report
 from newscrawl.extraction.methods import DEFAULT_METHOD
 from newscrawl.lab.commands.corpora_option import (
+    jobs_option,
     load_corpora,
     require_training,
     save_text,
-    workers_option,
 )
 from newscrawl.lab.commands.evaluate_families import evaluate_families
 from newscrawl.lab.commands.evaluate_near_duplicates import evaluate_near_duplicates
@@ -25,7 +25,7 @@ from newscrawl.lab.paper_methods import TRAINED_METHODS, V_WRAPPER
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from newscrawl.lab.corpora.corpus import Corpus, LabelledPage
+    from newscrawl.lab.corpora.corpus import LabelledPage
     from newscrawl.lab.corpora.map_pages import PageOutcome
     from newscrawl.lab.evaluation.page_scores import PageScores
 
@@ -45,24 +45,6 @@ T = TypeVar("T")
 )
 @click.option("--method", default=DEFAULT_METHOD, show_default=True, help="method to score")
 @click.option(
-    "--against", metavar="METHOD", help="compare with METHOD by a paired bootstrap over sites"
-)
-@click.option(
-    "--half",
-    type=click.Choice(("tune", "test", "all")),
-    default="all",
-    show_default=True,
-    help="sites to score: those that constants were tuned on, the others, or all",
-)
-@click.option(
-    "--folds",
-    type=click.Choice(("extra-site", "intra-site")),
-    default="extra-site",
-    show_default=True,
-    help="training pages of learned methods, in three folds: pages of other sites, or other pages "
-    "of all sites",
-)
-@click.option(
     "--models",
     metavar="DIR",
     help="use the models in DIR, trained on other sites, instead of training in folds",
@@ -73,20 +55,10 @@ T = TypeVar("T")
     help="v-wrapper: folder of the geometry of rendered pages; missing pages are rendered in "
     "Chromium, offline (extra browser)",
 )
-@click.option("--by-site", is_flag=True, help="also print a row per site")
-@click.option("--by-language", is_flag=True, help="also print a row per language")
-@click.option(
-    "--worst",
-    type=COUNT,
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="number of worst pages to list",
-)
 @click.option(
     "--limit", type=COUNT, metavar="N", help="score only the first N pages of each corpus"
 )
-@workers_option
+@jobs_option
 @click.option(
     "--page", metavar="FILE", help="near-duplicates: also write the tables to FILE as Markdown"
 )
@@ -95,11 +67,6 @@ T = TypeVar("T")
     metavar="FILE",
     help="families: compare with the report in FILE, written by --json; the exit code is 1 if a "
     "family got worse by more than its noise",
-)
-@click.option(
-    "--cache",
-    metavar="DIR",
-    help="families: folder for the output of trafilatura (default: the user's cache folder)",
 )
 @click.option(
     "--json",
@@ -128,21 +95,19 @@ def command(corpora: tuple[str, ...], **options: Any) -> int:
 
 
 def _evaluate_articles(folders: Sequence[str], opts: argparse.Namespace) -> None:
-    methods = [opts.method, opts.against] if opts.against else [opts.method]
-    for method in methods:
-        if method != V_WRAPPER:
-            check_method(method)
+    if opts.method != V_WRAPPER:
+        check_method(opts.method)
     corpora = load_corpora(folders)
-    pages = [page for corpus in corpora for page in _choose(corpus, opts)]
+    pages = [page for corpus in corpora for page in corpus.pages[: opts.limit]]
     if not pages:
         raise click.ClickException("no labelled page to score")
     if not opts.models:
-        for method in methods:
-            require_training(method)
-    for method in methods:
-        if method == V_WRAPPER:
-            _render(pages, opts)
-    _write(_report(corpora, pages, opts), opts)
+        require_training(opts.method)
+    if opts.method == V_WRAPPER:
+        _render(pages, opts)
+    from newscrawl.lab.evaluation.evaluation_report import build_report  # noqa: PLC0415
+
+    _write(build_report(opts.method, corpora, _score(pages, opts)), opts)
 
 
 def _render(pages: Sequence[LabelledPage], opts: argparse.Namespace) -> None:
@@ -157,32 +122,12 @@ def _render(pages: Sequence[LabelledPage], opts: argparse.Namespace) -> None:
         report(f"could not render {page.corpus}/{page.id}: {error}")
 
 
-def _choose(corpus: Corpus, opts: argparse.Namespace) -> list[LabelledPage]:
-    pages = [page for page in corpus.pages if opts.half in ("all", page.half)]
-    return pages[: opts.limit]
-
-
-def _report(
-    corpora: Sequence[Corpus], pages: Sequence[LabelledPage], opts: argparse.Namespace
-) -> dict[str, Any]:
-    from newscrawl.lab.evaluation.evaluation_report import build_report  # noqa: PLC0415
-
-    return build_report(
-        opts.method,
-        opts.half,
-        corpora,
-        _score(pages, opts.method, opts),
-        others=_score(pages, opts.against, opts) if opts.against else (),
-        against=opts.against,
-        worst=opts.worst,
-    )
-
-
 def _score(
-    pages: Sequence[LabelledPage], method: str, opts: argparse.Namespace
+    pages: Sequence[LabelledPage], opts: argparse.Namespace
 ) -> list[PageOutcome[PageScores]]:
     from newscrawl.lab.evaluation.page_scores import evaluate  # noqa: PLC0415
 
+    method = opts.method
     if method not in TRAINED_METHODS:
         return _with_progress(evaluate, pages, method, opts, method=method)
     geometry = Path(opts.geometry) if opts.geometry else None
@@ -203,7 +148,6 @@ def _score(
             opts,
             steps=2,
             method=method,
-            kind=opts.folds,
             geometry=geometry,
         )
     except TooFewPagesError as error:
@@ -253,5 +197,4 @@ def _write(report: dict[str, Any], opts: argparse.Namespace) -> None:
     from newscrawl.lab.corpora.tables import print_tables  # noqa: PLC0415
     from newscrawl.lab.evaluation.evaluation_report import tables_of  # noqa: PLC0415
 
-    tables = tables_of(report, by_site=opts.by_site, by_language=opts.by_language)
-    print_tables(tables, sys.stdout)
+    print_tables(tables_of(report), sys.stdout)

@@ -64,7 +64,11 @@ def _members(args: Sequence[str], opts: argparse.Namespace) -> list[Member]:
 
 
 def _report(members: Sequence[Member], opts: argparse.Namespace) -> dict[str, Any]:
-    from newscrawl.lab.evaluation.near_duplicate_corpus import INPUTS, extract_texts, neighbours  # noqa: PLC0415
+    from newscrawl.lab.evaluation.near_duplicate_corpus import (  # noqa: PLC0415
+        INPUTS,
+        extract_texts,
+        neighbours,
+    )
     from newscrawl.lab.evaluation.near_duplicate_report import build_report  # noqa: PLC0415
     from newscrawl.lab.evaluation.near_duplicate_systems import SYSTEMS  # noqa: PLC0415
     from newscrawl.lab.training.training_errors import TooFewPagesError  # noqa: PLC0415

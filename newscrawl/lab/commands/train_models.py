@@ -10,28 +10,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from newscrawl.cli.shared_options import progress
-from newscrawl.lab.commands.corpora_option import load_corpora, save_text, workers_option
+from newscrawl.lab.commands.corpora_option import jobs_option, load_corpora
 from newscrawl.optional import require
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from newscrawl.lab.corpora.corpus import LabelledPage
-    from newscrawl.lab.corpora.tables import Table
 
 
 @click.command()
 @click.argument("corpora", metavar="CORPUS...", nargs=-1, required=True)
-@click.option("--out", metavar="DIR", required=True, help="existing folder for the models")
-@click.option("--card", metavar="FILE", help="also write the tables to FILE as Markdown")
-@click.option("--no-folds", is_flag=True, help="skip cross-validation")
-@workers_option
+@click.option(
+    "-o", "--output", "out", metavar="DIR", required=True, help="existing folder for the models"
+)
+@jobs_option
 def command(corpora: tuple[str, ...], **options: Any) -> None:
     """Train the classifiers of title, date, body and kind on folders of labelled pages.
 
     Trains tree ensembles on the labelled title, date and body of the pages of each CORPUS, a folder
-    with truth.jsonl and pages/, prints their cross-validated scores and writes them to DIR. Pages
-    with a page_type, such as lists, are examples of pages that are not articles. Training is
+    with truth.jsonl and pages/, and writes them to DIR; newscrawl evaluate scores them in folds.
+    Pages with a page_type, such as lists, are examples of pages that are not articles. Training is
     deterministic. Needs scikit-learn: pip install 'newscrawl[train]'
     """
     opts = argparse.Namespace(**options)
@@ -49,22 +48,12 @@ def _train(
     from newscrawl.lab.corpora.tables import print_tables  # noqa: PLC0415
     from newscrawl.lab.training.examples import read_examples  # noqa: PLC0415
     from newscrawl.lab.training.training_errors import TooFewPagesError  # noqa: PLC0415
-    from newscrawl.lab.training.training_report import card, train  # noqa: PLC0415
+    from newscrawl.lab.training.training_report import train  # noqa: PLC0415
 
     with progress("reading pages", len(pages)) as advance:
         examples = read_examples(pages, workers=opts.workers, advance=advance)
-    tables: list[Table] = []
     try:
-        for table in train(
-            examples,
-            Path(opts.out),
-            typed=typed,
-            workers=opts.workers,
-            validate=not opts.no_folds,
-        ):
+        for table in train(examples, Path(opts.out), typed=typed, workers=opts.workers):
             print_tables([table], sys.stdout)
-            tables.append(table)
     except TooFewPagesError as error:
         raise click.ClickException(str(error)) from error
-    if opts.card:
-        save_text(Path(opts.card), card(tables))

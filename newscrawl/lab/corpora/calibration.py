@@ -43,15 +43,6 @@ def confidence_bins(
     return bins
 
 
-def bin_rows(bins: Iterable[Bin]) -> list[list[str]]:
-    """Return a table row for each bin: bounds, number of cases, mean confidence, mean result."""
-    return [
-        [f"{it.low:.2f} to {it.high:.2f}", str(len(it.results)), f"{it.confidence:.3f}",
-         f"{it.result:.3f}"]
-        for it in bins
-    ]  # fmt: skip
-
-
 def calibration_error(bins: Iterable[Bin]) -> float:
     """Return the expected calibration error: mean over cases of |confidence - result| of their bin.
 

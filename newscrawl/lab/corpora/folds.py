@@ -1,27 +1,19 @@
-"""Folds of cross-validation: extra-site or intra-site (DocEng 2011, section 4)."""
+"""Folds of cross-validation, which share no site (DocEng 2011, section 4)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from newscrawl.lab.corpora.corpus import registered_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from newscrawl.lab.corpora.corpus import LabelledPage
 
 FOLDS = 3
-
-Kind = Literal["extra-site", "intra-site"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-
-
-def folds(pages: Sequence[LabelledPage], kind: Kind) -> list[int]:
-    """Return the fold (0 to 2) of each page, independent of the order of *pages*."""
-    return _FOLDS[kind](pages)
 
 
 def site_names(page: LabelledPage) -> tuple[str, str]:
@@ -30,7 +22,10 @@ def site_names(page: LabelledPage) -> tuple[str, str]:
 
 
 def extra_site(pages: Sequence[LabelledPage]) -> list[int]:
-    """Return folds of similar size that share no site, publisher or registered domain."""
+    """Return the fold (0 to 2) of each page, independent of the order of *pages*.
+
+    Folds are of similar size and share no site, publisher or registered domain.
+    """
     group_of = _groups(pages)
     sizes: dict[str, int] = defaultdict(int)
     for page in pages:
@@ -44,15 +39,6 @@ def extra_site(pages: Sequence[LabelledPage]) -> list[int]:
     return [fold_of[group_of[page.site]] for page in pages]
 
 
-def intra_site(pages: Sequence[LabelledPage]) -> list[int]:
-    """Return folds that each contain pages of all sites."""
-    order = sorted(range(len(pages)), key=lambda i: (pages[i].site, pages[i].corpus, pages[i].id))
-    result = [0] * len(pages)
-    for number, index in enumerate(order):
-        result[index] = number % FOLDS
-    return result
-
-
 def _groups(pages: Sequence[LabelledPage]) -> dict[str, str]:
     """Return a group for each site name: names of the same page are in the same group."""
     members: dict[str, set[str]] = {}
@@ -60,9 +46,3 @@ def _groups(pages: Sequence[LabelledPage]) -> dict[str, str]:
         joined = set[str]().union(*(members.get(name, {name}) for name in site_names(page)))
         members.update(dict.fromkeys(joined, joined))
     return {name: min(names) for name, names in members.items()}
-
-
-_FOLDS: dict[Kind, Callable[[Sequence[LabelledPage]], list[int]]] = {
-    "extra-site": extra_site,
-    "intra-site": intra_site,
-}

@@ -62,13 +62,19 @@ def map_pages(
             if advance:
                 advance()
 
-    return asyncio.run(_map(on_page, pages, workers))
+    # Not the package's models: those of other features are what training replaces.
+    preload = (function.partition(":")[0],)
+    return asyncio.run(_map(on_page, pages, workers, preload))
 
 
 async def _map(
-    on_page: Callable[[WorkerPool, LabelledPage], Any], pages: Sequence[LabelledPage], workers: int
+    on_page: Callable[[WorkerPool, LabelledPage], Any],
+    pages: Sequence[LabelledPage],
+    workers: int,
+    preload: tuple[str, ...],
 ) -> list[Any]:
-    pool = WorkerPool(workers, Limits(deadline=DEADLINE, memory=MEMORY_LIMIT))
+    limits = Limits(deadline=DEADLINE, memory=MEMORY_LIMIT)
+    pool = WorkerPool(workers, limits, preload=preload)
     slots = asyncio.Semaphore(max(workers, 1))  # limits the pages whose bytes are in memory
 
     async def on_slot(page: LabelledPage) -> Any:

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from urllib.parse import urljoin, urlsplit
 
-from newscrawl.items import Image
+from newscrawl.items import Media
 from newscrawl.lab.corpora.metrics import mean, score_of, site_mean
 from newscrawl.text import words
 
@@ -51,7 +51,7 @@ class MetadataValues(NamedTuple):
             source.site_name,
             source.section,
             source.tags,
-            image.url if isinstance(image, Image) else image,
+            image.url if isinstance(image, Media) else image,
         )
 
     def parts(self, name: MetadataField, base: str | None) -> Counter[str]:
@@ -111,17 +111,12 @@ def _match(name: MetadataField, output: Counter[str], gold: Counter[str]) -> Fie
 
 
 def image_key(url: str, base: str | None) -> str:
-    """Return host and path of *url* without the size in them: the same for all sizes of an image."""
+    """Return host and path of *url* without the size of the image in them."""
     try:
         parts = urlsplit(urljoin(base or "", url))
     except ValueError:
         return url
     return parts.netloc.lower() + _IMAGE_SIZE.sub("", parts.path)
-
-
-def measured_value(name: MetadataField, match: FieldMatch) -> float:
-    """Return the score by which methods are compared: F1 of tags, right or wrong of other fields."""
-    return match.f1 if name == "tags" else float(match.right)
 
 
 def metadata_means(

@@ -103,7 +103,7 @@ def site_mean(values: Iterable[tuple[str, float]]) -> float:
 
 
 def site_mean_score(scores: Iterable[tuple[str, Score]]) -> Score:
-    """Return the mean over sites of the mean over pages, given (site, page score) (NCE, Table 1)."""
+    """Return the mean over sites of the mean over pages (NCE, Table 1)."""
     pages = defaultdict(list)
     for site, score in scores:
         pages[site].append(score)

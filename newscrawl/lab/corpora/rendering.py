@@ -42,7 +42,8 @@ attribute => {
   const elements = [], blocks = [], texts = new Map();
   for (const e of document.querySelectorAll(`[${attribute}]`)) {
     const {left, top, width, height} = e.getBoundingClientRect();
-    if (width || height) elements.push([number(e), ...round([left + scrollX, top + scrollY, width, height])]);
+    if (width || height)
+      elements.push([number(e), ...round([left + scrollX, top + scrollY, width, height])]);
     if (!inline(e)) blocks.push(number(e));
   }
   const opaque = color => color !== 'rgba(0, 0, 0, 0)';
@@ -81,7 +82,8 @@ attribute => {
     if (!parent.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
     range.selectNodeContents(text);
     const rects = [...range.getClientRects()].filter(rect => rect.width && rect.height);
-    found.rects.push(...rects.map(r => [r.left + scrollX, r.top + scrollY, r.right + scrollX, r.bottom + scrollY]));
+    found.rects.push(...rects.map(
+      r => [r.left + scrollX, r.top + scrollY, r.right + scrollX, r.bottom + scrollY]));
     found.look ??= look(parent);
   }
   return {
@@ -106,7 +108,7 @@ def geometry_path(folder: Path, page: LabelledPage) -> Path:
 
 
 def read_geometry(folder: Path, page: LabelledPage) -> PageGeometry:
-    """Return the stored geometry of *page*. Raises :class:`~newscrawl.lab.visual.geometry.GeometryError`."""
+    """Return the stored geometry of *page*. Raises ``GeometryError``."""
     return PageGeometry.load(geometry_path(folder, page))
 
 

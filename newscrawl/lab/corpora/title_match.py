@@ -62,7 +62,7 @@ def title_matches(
 
 
 def match_means(matches: Sequence[TitleMatch]) -> dict[str, Any]:
-    """Return micro-averaged scores over the words of all pages, mean F1 and share of exact titles."""
+    """Return scores over the words of all pages, mean F1 and share of exact titles."""
     micro = score_of(*(sum(match[part] for match in matches) for part in (1, 2, 3)))
     return {
         "pages": len(matches),

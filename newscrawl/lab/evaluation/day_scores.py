@@ -14,14 +14,10 @@ from newscrawl.lab.corpora.metrics import mean, score_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from newscrawl.lab.corpora.day_match import DayResult
     from newscrawl.lab.corpora.map_pages import PageOutcome
     from newscrawl.lab.evaluation.page_scores import PageScores
 
     PageOutcomes = Sequence[PageOutcome[PageScores]]
-
-THRESHOLDS = (0.5, 0.7, 0.8, 0.9, 0.95)
-"""Minimum confidences for which the share of pages and of right dates is reported."""
 
 
 def day_means(outcomes: PageOutcomes) -> dict[str, Any]:
@@ -46,7 +42,6 @@ def _means(outcomes: PageOutcomes) -> dict[str, Any]:
         **score_of(correct, returned, len(days))._asdict(),
         "modified": mean([day.modified for day in days]),
         "right": mean([day.right for day in days]),
-        "sure": [_sure(days, threshold) for threshold in THRESHOLDS],
         "reliability": [
             {
                 "from": it.low,
@@ -59,9 +54,3 @@ def _means(outcomes: PageOutcomes) -> dict[str, Any]:
         ],
         "calibration_error": calibration_error(bins),
     }
-
-
-def _sure(days: Sequence[DayResult], threshold: float) -> dict[str, float]:
-    sure = [day.right for day in days if day.confidence >= threshold]
-    share = len(sure) / len(days) if days else 0.0
-    return {"confidence": threshold, "share": share, "right": mean(sure)}

@@ -1,4 +1,4 @@
-"""Tables of titles, dates, the confidence of dates, metadata, and languages."""
+"""Tables of titles, dates, the confidence of dates, and metadata."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS
 from newscrawl.lab.corpora.tables import Table, figure, share
-from newscrawl.lab.evaluation.day_scores import THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,19 +45,6 @@ def date_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) 
     return Table(f"{name}: date, exact day", columns, rows)
 
 
-def confidence_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, str]) -> Table:
-    """Return the share of pages above each confidence threshold, and of right dates among them."""
-    rows = []
-    for labels, shown, means in _day_means(scores, groups):
-        cells = [(share(sure["share"]), figure(sure["right"])) for sure in means["sure"]]
-        rows.append(
-            [labels, shown, str(means["pages"]), *(cell for pair in cells for cell in pair)]
-        )
-    columns = [text for threshold in THRESHOLDS for text in (f">= {threshold}", "right")]
-    title = f"{name}: pages by confidence of the date, modification dates count as right"
-    return Table(title, ("labels", "of", "pages", *columns), rows)
-
-
 def reliability_table(name: str, scores: Mapping[str, Any]) -> Table:
     """Return the share of right dates by bin of confidence."""
     rows = []
@@ -66,7 +52,8 @@ def reliability_table(name: str, scores: Mapping[str, Any]) -> Table:
         means = scores["all"]["date"][labels]
         rows += [
             [shown, f"{row['from']:.2f}-{row['to']:.2f}", str(row["pages"]),
-             figure(row["confidence"]), figure(row["right"]), f"{row['right'] - row['confidence']:+.3f}"]
+             figure(row["confidence"]), figure(row["right"]),
+             f"{row['right'] - row['confidence']:+.3f}"]
             for row in means["reliability"]
         ]  # fmt: skip
         if means["pages"]:
@@ -93,26 +80,6 @@ def metadata_table(name: str, scores: Mapping[str, Any], groups: Mapping[str, st
     return Table(f"{name}: metadata", columns, rows)
 
 
-def language_table(name: str, rows: list[dict[str, Any]]) -> Table:
-    """Return the scores by language."""
-    cells = [
-        [row["language"], str(row["pages"]), *(_f1(row[field]) for field in ("body", "title")),
-         _exact(row["titles"]["label"]), *_days(row["date"]["trusted"]),
-         right_of(row["metadata"]["authors"])]
-        for row in rows
-    ]  # fmt: skip
-    columns = (
-        "language", "pages", "F1 body", "F1 title", "title exact", "days", "right",
-        "confidence >= 0.9", "right", "right authors",
-    )  # fmt: skip
-    return Table(f"{name}: by language", columns, cells)
-
-
-def right_of(means: Mapping[str, Any]) -> str:
-    """Return the number of right pages of a metadata field and of labelled ones, such as 3/4."""
-    return f"{round(means['right'] * means['pages'])}/{means['pages']}" if means["pages"] else ""
-
-
 def _day_means(
     scores: Mapping[str, Any], groups: Mapping[str, str]
 ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
@@ -122,19 +89,3 @@ def _day_means(
             means = scores[group]["date"][labels]
             if means["pages"]:
                 yield shown, of, means
-
-
-def _f1(means: Mapping[str, float]) -> str:
-    return figure(means["f1"]) if means["pages"] else ""
-
-
-def _exact(means: Mapping[str, float]) -> str:
-    return share(means["exact"]) if means["pages"] else ""
-
-
-def _days(means: Mapping[str, Any]) -> tuple[str, ...]:
-    if not means["pages"]:
-        return ("0", "", "", "")
-    sure = means["sure"][THRESHOLDS.index(0.9)]
-    right = figure(sure["right"]) if sure["share"] else ""
-    return str(means["pages"]), figure(means["right"]), share(sure["share"]), right

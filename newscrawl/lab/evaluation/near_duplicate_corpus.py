@@ -121,7 +121,6 @@ def extract_texts(
         return measure(pages)
     return map_folds(
         pages,
-        "extra-site",
         measure,
         learn_from=neighbours(members),
         workers=workers,

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from newscrawl.extraction.methods import DEFAULT_METHOD
-from newscrawl.lab.corpora.folds import folds, site_names
+from newscrawl.lab.corpora.folds import extra_site, site_names
 from newscrawl.lab.evaluation.page_scores import evaluate
 from newscrawl.lab.evaluation.visual_training import fit_visual_models, read_visual_examples
 from newscrawl.lab.paper_methods import V_WRAPPER
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from newscrawl.extraction.method import TrainedModels
     from newscrawl.lab.corpora.corpus import LabelledPage
-    from newscrawl.lab.corpora.folds import Kind
     from newscrawl.lab.corpora.map_pages import PageOutcome
     from newscrawl.lab.evaluation.page_scores import PageScores
     from newscrawl.lab.training.examples import Examples
@@ -33,7 +32,6 @@ T = TypeVar("T")
 def evaluate_out_of_fold(
     pages: Sequence[LabelledPage],
     method: str,
-    kind: Kind,
     *,
     learn_from: Sequence[LabelledPage] | None = None,
     nodes: bool = True,
@@ -64,14 +62,11 @@ def evaluate_out_of_fold(
         if geometry is None:
             raise GeometryError(f"method {method} requires the geometry of the rendered pages")
         learn = {"fit": fit_visual_models, "read": partial(read_visual_examples, geometry=geometry)}
-    return map_folds(
-        pages, kind, score, learn_from=learn_from, workers=workers, advance=advance, **learn
-    )
+    return map_folds(pages, score, learn_from=learn_from, workers=workers, advance=advance, **learn)
 
 
 def map_folds(
     pages: Sequence[LabelledPage],
-    kind: Kind,
     measure: Callable[[Sequence[LabelledPage], Path], list[PageOutcome[T]]],
     *,
     learn_from: Sequence[LabelledPage] | None = None,
@@ -88,7 +83,7 @@ def map_folds(
     """
     examples = read(learn_from or pages, workers=workers, advance=advance)
     all_pages = list(dict.fromkeys([*pages, *(learn_from or ())]))
-    fold_of = dict(zip(all_pages, folds(all_pages, kind), strict=True))
+    fold_of = dict(zip(all_pages, extra_site(all_pages), strict=True))
     training_folds = [fold_of[page] for page in examples.pages]
     outcomes: dict[LabelledPage, PageOutcome[T]] = {}
     with TemporaryDirectory() as name:

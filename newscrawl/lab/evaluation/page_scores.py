@@ -197,7 +197,8 @@ def evaluate(
 ) -> list[PageOutcome[PageScores]]:
     """Return the scores of *method* on *pages*, in their order; failed pages score 0.
 
-    *models*, *nodes* and *geometry* are those of :func:`score_page`; *advance* is called after each page.
+    *models*, *nodes* and *geometry* are those of :func:`score_page`; *advance* is called after each
+    page.
     """
     return map_pages(
         "newscrawl.lab.evaluation.page_scores:score_page",

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.lab.corpora.corpus import HALVES
-from newscrawl.lab.corpora.metadata_match import METADATA_FIELDS, measured_value, metadata_means
+from newscrawl.lab.corpora.metadata_match import metadata_means
 from newscrawl.lab.corpora.metrics import mean, mean_score, site_mean_score
-from newscrawl.lab.evaluation.bootstrap import compare
+from newscrawl.lab.corpora.title_match import GOLDS, match_means
 from newscrawl.lab.evaluation.day_scores import day_means
 from newscrawl.lab.evaluation.page_scores import METRICS, TEXT_FIELDS
-from newscrawl.lab.evaluation.title_scores import title_means
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.lab.corpora.map_pages import PageOutcome
     from newscrawl.lab.corpora.metrics import Score
@@ -49,14 +47,13 @@ def means(outcomes: PageOutcomes) -> dict[str, Any]:
         name: {metric: text_means(outcomes, name, metric) for metric in METRICS}
         for name in TEXT_FIELDS
     }
-    return result | _field_means(outcomes)
-
-
-def _field_means(outcomes: PageOutcomes) -> dict[str, Any]:
     matches = [(outcome.page.site, outcome.value.metadata) for outcome in outcomes]
-    return {
+    return result | {
         "date": day_means(outcomes),
-        "titles": title_means(outcomes),
+        "titles": {
+            gold: match_means([it.value.titles[gold] for it in outcomes if gold in it.value.titles])
+            for gold in GOLDS
+        },
         "metadata": metadata_means(matches),
     }
 
@@ -83,39 +80,6 @@ def means_of(scores: Sequence[tuple[str, Score]]) -> dict[str, float]:
         **mean_score([score for _, score in scores])._asdict(),
         **{f"site_{part}": value for part, value in over_sites.items()},
     }
-
-
-def site_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
-    """Return pages and mean bag-of-words scores of each site (NCE, Table 1)."""
-    return [{"site": site} | row for site, row in _rows(outcomes, lambda it: it.page.site)]
-
-
-def language_rows(outcomes: PageOutcomes) -> list[dict[str, Any]]:
-    """Return pages and mean scores of each extracted language, the most frequent first."""
-    rows = [{"language": name} | row for name, row in _rows(outcomes, _language)]
-    return sorted(rows, key=lambda row: -row["pages"])
-
-
-def _language(outcome: PageOutcome[PageScores]) -> str:
-    return (outcome.value.language or "not stated").partition("-")[0]
-
-
-def _rows(
-    outcomes: PageOutcomes, name_of: Callable[[PageOutcome[PageScores]], str]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name and means of each group of *outcomes*, sorted by name."""
-    groups = defaultdict(list)
-    for outcome in outcomes:
-        groups[name_of(outcome)].append(outcome)
-    for name, group in sorted(groups.items()):
-        yield (
-            name,
-            {
-                "pages": len(group),
-                **{field: text_means(group, field, "bag") for field in TEXT_FIELDS},
-                **_field_means(group),
-            },
-        )
 
 
 def worst_pages(outcomes: Iterable[PageOutcome[PageScores]], count: int) -> list[dict[str, Any]]:
@@ -150,25 +114,3 @@ def page_row(outcome: PageOutcome[PageScores]) -> dict[str, Any]:
         "metadata": {name: match._asdict() for name, match in value.metadata.items()},
         "error": outcome.error,
     }
-
-
-def compare_methods(outcomes: PageOutcomes, others: PageOutcomes) -> dict[str, Any]:
-    """Compare two methods on the same pages by a paired bootstrap.
-
-    Texts are compared by their bag-of-words F1, metadata by :func:`measured_value`.
-    """
-    pairs = defaultdict(list)
-    for outcome, other in zip(outcomes, others, strict=True):
-        ours, theirs = _values(outcome.value), _values(other.value)
-        for name in ours.keys() & theirs.keys():
-            pairs[name].append((outcome.page.site, ours[name], theirs[name]))
-    return {
-        name: compare(pairs[name])._asdict()
-        for name in (*TEXT_FIELDS, *METADATA_FIELDS)
-        if name in pairs
-    }
-
-
-def _values(scores: PageScores) -> dict[str, float]:
-    texts = {name: by_metric["bag"].f1 for name, by_metric in scores.scores.items()}
-    return texts | {name: measured_value(name, match) for name, match in scores.metadata.items()}

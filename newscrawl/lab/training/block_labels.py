@@ -20,8 +20,8 @@ def label_blocks(blocks: Sequence[Sequence[str]], body: Sequence[str]) -> list[b
     """Return whether each block belongs to *body*; blocks and body are given as words.
 
     Blocks aligned with the body in page order belong to it
-    (:func:`~newscrawl.lab.corpora.alignment.covered_nodes`). So do blocks whose trigrams occur in the
-    rest of the body, since some labelled bodies have another order than the page.
+    (:func:`~newscrawl.lab.corpora.alignment.covered_nodes`). So do blocks whose trigrams occur in
+    the rest of the body, since some labelled bodies have another order than the page.
     """
     labels = [False] * len(blocks)
     unused = Counter(_trigrams(body))

@@ -1,8 +1,9 @@
 """Training of the default method's block classifier: boosted trees in two passes, calibration.
 
 Pages made from labelled pages (:mod:`newscrawl.lab.training.made_pages`) are used as well, as the
-corpora have few old layouts. The second pass is fitted to out-of-fold probabilities of the first
-(stacking).
+corpora have few old layouts, and pages with inserted constructs
+(:mod:`newscrawl.lab.training.transplants`). The second pass is fitted to out-of-fold probabilities
+of the first (stacking).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from newscrawl.body.classifier import (
     BodyModels,
     body_candidates,
     in_context,
+    shared_probabilities,
 )
 from newscrawl.body.nce import find_region
 from newscrawl.document.document import parse_document
@@ -32,7 +34,8 @@ from newscrawl.lab.training.block_labels import label_blocks
 from newscrawl.lab.training.boosting import Boosting, feature_rows
 from newscrawl.lab.training.made_pages import corpus_stories, made_articles
 from newscrawl.lab.training.training_errors import TooFewPagesError
-from newscrawl.text import words
+from newscrawl.lab.training.transplants import transplant
+from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,13 +47,22 @@ if TYPE_CHECKING:
     from newscrawl.lab.corpora.corpus import LabelledPage
 
 
-MONOTONIC = {"chars": 1, "link_density": -1, "home_long": 1, "up_long": 1, "votes": 1}
+_FURNITURE = {"furniture": -1, "furniture_share": -1}
+MONOTONIC = {"chars": 1, "link_density": -1, "home_long": 1, "up_long": 1, "votes": 1, **_FURNITURE}
 """Features that increase (1) or decrease (-1) the probability monotonically, as in the papers."""
 
-FIRST = Boosting(FILE, FEATURES, trees=100, leaves=24, rate=0.1, min_leaf=15, monotonic=MONOTONIC)
-SECOND = Boosting(CONTEXT_FILE, CONTEXT_FEATURES, trees=80, leaves=10, rate=0.06, min_leaf=15)
-VARIANT_WEIGHT = 0.2
-"""Weight of a made page relative to a labelled one."""
+FIRST = Boosting(FILE, FEATURES, trees=200, leaves=31, rate=0.07, min_leaf=20, monotonic=MONOTONIC)
+SECOND = Boosting(
+    CONTEXT_FILE,
+    CONTEXT_FEATURES,
+    trees=120,
+    leaves=12,
+    rate=0.06,
+    min_leaf=20,
+    monotonic=_FURNITURE,
+)
+MADE_WEIGHT, TRANSPLANT_WEIGHT = 0.25, 0.12
+"""Weights of a made page, and of one with transplanted constructs, relative to a labelled one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,8 @@ class BodyExample:
     missing: int
     #: words of all labelled blocks, candidates or not
     found: int
+    #: weight relative to a labelled page
+    weight: float = 1.0
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> BodyExample:
@@ -87,8 +101,13 @@ class BodyExample:
         return score_of(correct, output, self.held + self.missing).f1
 
 
-def body_example(document: Document, body: str) -> BodyExample:
-    """Return the candidates that extraction finds in *document*, labelled with *body*."""
+def body_example(
+    document: Document, body: str, inserted: Mapping[str, bool] | None = None
+) -> BodyExample:
+    """Return the candidates that extraction finds in *document*, labelled with *body*.
+
+    *inserted* are labels of texts that were inserted into the page.
+    """
     document = METHODS[DEFAULT_METHOD].prepare(document)
     candidates = body_candidates(document, find_region(document).forest)
     bags = [
@@ -96,6 +115,11 @@ def body_example(document: Document, body: str) -> BodyExample:
     ]
     gold = words(body)
     labels = label_blocks(bags, gold)
+    if inserted:
+        for place, rows in enumerate(find_blocks(document).rows):
+            known = [inserted.get(squeeze(document.text[row])) for row in rows]
+            if None not in known:
+                labels[place] = all(known)
     held = sum(len(bags[place]) for place in candidates.places if labels[place])
     found = sum(len(bag) for bag, label in zip(bags, labels, strict=True) if label)
     return BodyExample(
@@ -124,25 +148,23 @@ class Labelled(NamedTuple):
     @property
     def weighted(self) -> Iterator[tuple[BodyExample, float]]:
         """Training examples with their weights."""
-        yield self.example, 1.0
-        for variant in self.variants:
-            if variant.chars:
-                yield variant, VARIANT_WEIGHT
+        for example in (self.example, *self.variants):
+            if example.chars:
+                yield example, example.weight
 
 
 def variant_examples(page: LabelledPage, html: bytes) -> tuple[BodyExample, ...]:
     """Return the examples of pages made from *page* with the bytes *html*."""
     if not (page.title and page.body):
         return ()
-    made = made_articles(page, html, corpus_stories(page.path.parent.parent))
-    return tuple(body_example(parse_document(content), page.body) for _, content in made)
-
-
-def read_labelled(page: LabelledPage) -> Labelled:
-    """Return *page* with its examples and those of pages made from it."""
-    html = page.html()
-    example = body_example(parse_document(html), page.body or "")
-    return Labelled(page, example, variant_examples(page, html))
+    stories = corpus_stories(page.path.parent.parent)
+    made = made_articles(page, html, stories)
+    examples = [(body_example(parse_document(it), page.body), MADE_WEIGHT) for _, it in made]
+    for number, base in enumerate((html, made[0][1], None, None)):
+        if found := transplant(page, base, stories, number):
+            example = body_example(parse_document(found.html), page.body, found.labels)
+            examples.append((example, TRANSPLANT_WEIGHT))
+    return tuple(replace(example, weight=weight) for example, weight in examples)
 
 
 Probabilities = tuple[list[float], ...]
@@ -248,7 +270,7 @@ class BodyPrediction(NamedTuple):
 
 
 def calibration_curve(predictions: Iterable[BodyPrediction]) -> Curve:
-    """Return the F1 by expected F1: isotonic regression, sites weighted by the root of their pages."""
+    """Return the F1 by expected F1: isotonic regression, weighted by site."""
     from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415  # an extra
 
     predictions = list(predictions)
@@ -278,5 +300,7 @@ def _predict_second_in_folds(
         for page, by_example, other in zip(labelled, first, folds, strict=True):
             if other == fold and page.example.chars:
                 columns = in_context(page.example.features, by_example[0], page.example.chars)
-                chosen, expected = best_subset(ensemble.predict(columns), page.example.chars)
+                rated = ensemble.predict(columns)
+                shared = shared_probabilities(page.example.features, rated, page.example.chars)
+                chosen, expected = best_subset(shared, page.example.chars)
                 yield BodyPrediction(page, fold, expected, page.example.f1(chosen))

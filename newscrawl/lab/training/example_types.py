@@ -15,17 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-# Of text nodes that all look alike.
-_EQUAL_STYLE = {"font_size": 16.0, "relative_font_size": 100.0, "bold": 0.0}
-
-
-def nodes_without_style(nodes: TextNodes) -> TextNodes:
-    """Return *nodes* with one style for all, so that attributes 4 to 7 are constant."""
-    constant = {**_EQUAL_STYLE, "similar_nodes": float(len(nodes))}
-    style = {name: [value] * len(nodes) for name, value in constant.items()}
-    return replace(nodes, features={**nodes.features, **style})
-
-
 def without_style(candidates: TitleCandidates) -> TitleCandidates:
     """Return *candidates* with unknown style."""
     unknown = {name: [value] * len(candidates.spans) for name, value in UNKNOWN_STYLE.items()}

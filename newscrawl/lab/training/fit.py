@@ -65,7 +65,7 @@ class Data(NamedTuple):
 
 
 def fit_models(examples: Sequence[Example], sites: Iterable[str] = ()) -> Models:
-    """Fit the models of method ``cardoso``; deterministic for the same order of *examples*."""
+    """Fit the models of method ``papers``; deterministic for the same order of *examples*."""
     sites = list(sites)
     return Models(
         fit(title_data(examples), sites),

@@ -6,8 +6,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from math import exp, log, sqrt
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from newscrawl.lab.training.model_writer import save_models
 from newscrawl.lab.training.training_errors import TooFewPagesError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,20 +36,20 @@ if TYPE_CHECKING:
     from newscrawl.lab.training.example_types import Example
 
 LISTS = frozenset({"collection", "listing"})
-"""Page types that are indexes. Forums and documentation are not used for training, as users may want
-them or not."""
+"""Page types that are indexes. Forums and documentation are not used for training."""
 
 WEIGHTS: Mapping[str, float] = {
     "article": 1.0,
-    "list": 1.5,
+    "list": 2.0,
     "made article": 0.1,
     "old style": 0.12,
+    "undated": 0.3,
     "made index": 0.5,
     "index in place": 0.75,
-    "made section": 0.5,
-    "made other": 0.04,
+    "made section": 0.75,
+    "made other": 0.2,
     "product": 0.4,
-    "service": 0.1,
+    "service": 0.3,
 }
 """Total weight of the examples of each group after extraction."""
 
@@ -56,25 +58,43 @@ PAGE_WEIGHTS: Mapping[str, float] = {
     "list": 1.0,
     "made article": 0.1,
     "old style": 0.12,
+    "undated": 0.2,
     "made index": 1.0,
     "index in place": 1.5,
     "made other": 0.04,
 }
 """Those before extraction, when small sections, products and services are too like articles."""
 
-UNCALIBRATED = frozenset({"made article", "old style", "product", "service"})
-"""Groups that the calibration leaves out, as crawls of news meet few of them."""
-
-ARTICLES = frozenset({"article", "made article", "old style"})
+ARTICLES = frozenset({"article", "made article", "old style", "undated"})
 """Groups of articles."""
 
-ARTICLE_SHARE = 0.8
-"""Share of articles among the pages of a crawl, assumed by the calibration."""
+LABELLED = frozenset({"article", "list", "product", "service"})
+"""Groups of pages that are not made."""
 
 _CURVE_POINTS = 41
 _MAX_LOG_ODDS = 8.0
+_KNOWN_ADDRESSES = 0.6
+"""Share of made pages with a URL."""
+_OWN_ADDRESSES = {True: 0.8, False: 0.3}
+"""Share of articles, and of other pages, with the URL of an article, not of a folder."""
 
-WHOLE = Boosting(KIND_MODEL_FILE, KIND_FEATURES, trees=80, leaves=24, rate=0.12, min_leaf=10)
+MONOTONIC: Mapping[str, int] = {
+    "title_recall": 1,
+    "date_confidence": 1,
+    "same_links": -1,
+    "span_linked_headings": -1,
+}
+"""Features that make an article more (1) or less (-1) likely."""
+
+WHOLE = Boosting(
+    KIND_MODEL_FILE,
+    KIND_FEATURES,
+    trees=80,
+    leaves=24,
+    rate=0.12,
+    min_leaf=10,
+    monotonic=MONOTONIC,
+)
 PAGE = Boosting(PAGE_KIND_MODEL_FILE, PAGE_FEATURES, trees=60, leaves=8, rate=0.12, min_leaf=10)
 
 
@@ -155,9 +175,25 @@ def _contents(page: LabelledPage, html: bytes) -> Iterable[tuple[str, bytes, str
     if page.page_type or not (page.title and page.body):
         return
     stories = corpus_stories(page.path.parent.parent)
+    random = Random(f"address {page.corpus} {page.id}")  # noqa: S311  # reproducible
     for make in (made_articles, made_indexes):
         for group, content in make(page, html, stories):
-            yield group, content, None
+            yield group, content, _address(page.url, random, is_article=group in ARTICLES)
+
+
+def _address(url: str | None, random: Random, *, is_article: bool) -> str | None:
+    """Return the URL of a page made of that at *url*: the same or that of a folder; None for some.
+
+    Addresses are no certain sign, so some articles have that of a folder and some lists that of an
+    article.
+    """
+    if url is None or random.random() > _KNOWN_ADDRESSES:
+        return None
+    if random.random() < _OWN_ADDRESSES[is_article]:
+        return url
+    parts = urlsplit(url)
+    folders = parts.path.split("/")[1:-1][: random.randint(0, 2)]
+    return parts._replace(path="/".join(["", *folders, ""]), query="").geturl()
 
 
 def read_out_of_fold(
@@ -199,7 +235,7 @@ def fit_kind_models(pages: Sequence[KindPage]) -> KindModels:
 def _fit_calibrated(pages: Sequence[KindPage], file: str) -> Model:
     model = _fit(pages, file)
     try:
-        curve = calibration_curve(list(predict_in_folds(pages, file)), weights_of(file))
+        curve = calibration_curve(predict_in_folds(pages, file))
     except TooFewPagesError:
         return model
     return model._replace(ensemble=replace(model.ensemble, calibration=curve))
@@ -259,6 +295,7 @@ class KindPrediction(NamedTuple):
     """Uncalibrated out-of-fold probability of a page."""
 
     page: LabelledPage
+    fold: int
     example: KindExample
     probability: float
 
@@ -282,33 +319,23 @@ def predict_in_folds(
             if other == fold:
                 probabilities = ensemble.predict(_columns(page.examples, file))
                 for example, probability in zip(page.examples, probabilities, strict=True):
-                    yield KindPrediction(page.page, example, probability)
+                    yield KindPrediction(page.page, fold, example, probability)
 
 
-def calibration_curve(
-    predictions: Iterable[KindPrediction], groups: Collection[str] = WEIGHTS.keys()
-) -> tuple[tuple[float, float], ...]:
-    """Return calibrated probabilities by probability: Platt scaling.
+def calibration_curve(predictions: Iterable[KindPrediction]) -> tuple[tuple[float, float], ...]:
+    """Return the share of articles by probability among labelled pages: Platt scaling.
 
-    Of the pages of *groups* it is fitted to real articles and to real and made lists, weighted for :data:`ARTICLE_SHARE`.
+    Four in five labelled pages are articles, as in a crawl. The identity if all are.
     """
     from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # an extra
 
-    cases = [
-        (it.example.group, it.example.is_article, it.probability)
-        for it in predictions
-        if it.example.group in groups and it.example.group not in UNCALIBRATED
-    ]
-    group_sizes = Counter(group for group, _, _ in cases)
-    numbers = Counter(group in ARTICLES for group in group_sizes)
-    shares = {True: ARTICLE_SHARE, False: 1 - ARTICLE_SHARE}
-    weights = [
-        len(cases) * shares[is_article] / numbers[is_article] / group_sizes[group]
-        for group, is_article, _ in cases
-    ]
-    log_odds = [[_log_odds(probability)] for _, _, probability in cases]
+    cases = [it for it in predictions if it.example.group in LABELLED]
+    if len({it.example.is_article for it in cases}) < 2:
+        return ((0.0, 0.0), (1.0, 1.0))
     platt = LogisticRegression(C=1e6)
-    platt.fit(log_odds, [is_article for _, is_article, _ in cases], sample_weight=weights)
+    platt.fit(
+        [[_log_odds(it.probability)] for it in cases], [it.example.is_article for it in cases]
+    )
     slope, base = max(float(platt.coef_[0, 0]), 0.0), float(platt.intercept_[0])
     points = np.linspace(-_MAX_LOG_ODDS, _MAX_LOG_ODDS, _CURVE_POINTS).tolist()
     return tuple((_logistic(point), _logistic(slope * point + base)) for point in points)

@@ -18,11 +18,11 @@ from lxml.html import fragment_fromstring
 from newscrawl.body.blocks import find_blocks
 from newscrawl.document.document import Document, parse_document
 from newscrawl.document.flatten import flatten
-from newscrawl.fields.kind.text_measures import longest_runs
+from newscrawl.fields.kind.kind_features import longest_runs
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.training.block_labels import label_blocks
 from newscrawl.lab.training.page_templates import LabelledStory, PageTemplates, stories_of
-from newscrawl.text import words
+from newscrawl.text import words, xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +36,8 @@ _MIN_FOUND = 0.8
 _MAX_OTHER_PROSE = 0.2
 """Maximum length of other prose relative to the body; more may be a second article."""
 
+_MAX_DATE = 80
+"""Maximum number of characters of a text with a date."""
 
 Made = tuple[str, bytes]
 """Group of a made page, and its HTML."""
@@ -51,7 +53,7 @@ def made_articles(page: LabelledPage, html: bytes, stories: Sequence[LabelledSto
     """Return the article of *page* in other layouts, surrounded by teasers of *stories*.
 
     Groups: ``made article`` for generated layouts, ``old style`` for the original page without
-    structured data.
+    structured data, ``undated`` for the original page or its beginning without dates.
     """
     random = Random(f"article {page.corpus} {page.id}")  # noqa: S311  # reproducible
     templates = PageTemplates(random, stories)
@@ -59,7 +61,8 @@ def made_articles(page: LabelledPage, html: bytes, stories: Sequence[LabelledSto
     made = [
         ("made article", templates.page(templates.article(story), story.title)) for _ in range(2)
     ]
-    return [*made, ("old style", _old_style(html, page.body or "", templates))]
+    made.append(("old style", _old_style(html, page.body or "", templates)))
+    return [*made, ("undated", _undated(html, page.body or "", templates))]
 
 
 def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[LabelledStory]) -> list[Made]:
@@ -67,7 +70,7 @@ def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[LabelledStor
 
     Groups: ``made index`` for generated layouts, ``index in place`` for *page* with teasers
     instead of its body; in one of the two ways ``made other`` for an imprint, ``made section`` for
-    the section page of a small site.
+    the section page of a small site; ``made other`` for a notice.
     """
     random = Random(f"index {page.corpus} {page.id}")  # noqa: S311
     templates = PageTemplates(random, stories)
@@ -82,10 +85,12 @@ def made_indexes(page: LabelledPage, html: bytes, stories: Sequence[LabelledStor
             made.append((group, templates.page(content, name)))
         elif replaced := _replace_body(html, body, templates, content, name):
             made.append((group, replaced))
+    headline = templates.story().title
+    made.append(("made other", templates.page(templates.notice(headline), headline, alone=0.5)))
     return made
 
 
-def _body_elements(html: bytes, body: str) -> tuple[etree._Element, list[etree._Element]]:
+def body_elements(html: bytes, body: str) -> tuple[etree._Element, list[etree._Element]]:
     """Return the root of a page and the outermost elements of its labelled *body*."""
     document = parse_document(html)
     blocks = find_blocks(document)
@@ -114,7 +119,7 @@ _SEMANTIC = frozenset({"article", "main", "section", "header", "footer", "nav", 
 
 def _old_style(html: bytes, body: str, templates: PageTemplates) -> bytes:
     """Return a page without structured data and semantic elements."""
-    root, elements = _body_elements(html, body)
+    root, elements = body_elements(html, body)
     if templates.chance(0.4):
         for element in elements[templates.random.randint(1, 4) :]:
             _clear(element)
@@ -128,6 +133,28 @@ def _old_style(html: bytes, body: str, templates: PageTemplates) -> bytes:
     if templates.chance(0.6):
         _add_columns(root, templates)
     return etree.tostring(root, encoding="utf-8", method="html")
+
+
+def _undated(html: bytes, body: str, templates: PageTemplates) -> bytes:
+    """Return a page, or its beginning, without dates and most of its metadata."""
+    root, elements = body_elements(html, body)
+    for element in elements[templates.random.choice((1, 2, 3, 4, 6, 1000, 1000)) :]:
+        _clear(element)
+    _remove_article_metadata(root, templates)
+    remove_elements(root, lambda node: node.tag == "time")
+    story = {node for element in elements for node in element.iter()}
+    for node in root.iter(etree.Element):
+        node.attrib.pop("datetime", "")
+        if node not in story:
+            node.text = _without_number(node.text)
+            node.tail = _without_number(node.tail)
+    return etree.tostring(root, encoding="utf-8", method="html")
+
+
+def _without_number(text: str | None) -> str | None:
+    """Return *text* unless it is as short as a date and has a digit."""
+    is_date = text and len(text) <= _MAX_DATE and any(map(str.isdigit, text))
+    return None if is_date or text is None else xml_text(text)
 
 
 def _remove_semantics(root: etree._Element, templates: PageTemplates) -> None:
@@ -196,7 +223,7 @@ def _replace_body(
 
     With *name* the page gets this title and loses date and author.
     """
-    root, elements = _body_elements(html, body)
+    root, elements = body_elements(html, body)
     removed = sum(len(" ".join(map(str, element.itertext()))) for element in elements)
     if removed < _MIN_FOUND * len(body):
         return None

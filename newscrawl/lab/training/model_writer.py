@@ -26,7 +26,7 @@ _FIXED_TIME: Final = (1980, 1, 1, 0, 0, 0)
 def save_models(models: tuple[Any, ...], folder: Path) -> None:
     """Write a :class:`Model`, or all in a tuple of models, to *folder*. Raises ``OSError``.
 
-    Of those of method ``cardoso`` it writes the title-dependent pair.
+    Of those of method ``papers`` it writes the title-dependent pair.
     """
     if isinstance(models, Model):
         save_ensemble(models.ensemble, folder / models.file)

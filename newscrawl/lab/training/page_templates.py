@@ -85,8 +85,11 @@ class PageTemplates:
         """Return *number* random stories, possibly repeated."""
         return self.random.choices(self._stories, k=number)
 
-    def page(self, main: str, title: str) -> bytes:
-        """Return a page with the content *main* and a *title*, in a table or in ``div`` elements."""
+    def page(self, main: str, title: str, alone: float = 0.15) -> bytes:
+        """Return a page with the content *main* and a *title*, in a table or in ``div`` elements.
+
+        With the probability *alone* it has nothing else.
+        """
         site = " ".join(self.story().title.split()[: self.random.randint(1, 4)])
         full_title = self.random.choice(
             (f"{title} | {site}", f"{site}: {title}", title, title, site)
@@ -100,9 +103,12 @@ class PageTemplates:
             ("<h1><a href='/'>{}</a></h1>", "<a href='/'>{}</a>", "<b>{}</b>")
         )
         logo = logo_form.format(escape(site))
-        if self.chance(0.5):
+        if self.chance(alone):
+            body = main
+        elif self.chance(0.5):
             columns = "".join(f"<td>{part}</td>" for part in (left, main, right) if part)
-            body = f"<table><tr><td>{logo}{top}</td></tr></table><table><tr>{columns}</tr></table>{foot}"
+            head = f"<table><tr><td>{logo}{top}</td></tr></table>"
+            body = f"{head}<table><tr>{columns}</tr></table>{foot}"
         else:
             columns = "".join(f"<div>{part}</div>" for part in (left, main, right) if part)
             body = f"<div>{logo}{top}</div>{columns}<div>{foot}</div>"
@@ -137,15 +143,17 @@ class PageTemplates:
             if self.chance(0.5):
                 parts.append(f"<h2>{escape(self.label())}</h2>")
             parts.append(self.teasers(self.random.choice((1, 2, 4, 6, 8, 12, 16, 20))))
-        if self.chance(0.2):  # first paragraphs of blog entries
-            number = self.random.choice((1, 2, 3))
+        if self.chance(0.3):  # first paragraphs of blog entries
+            number, more = self.random.choice((1, 1, 2, 3)), self.random.choice(_MORE)
+            linked = self.chance(0.5)
+            stories = enumerate(self.stories(self.random.randint(4, 10)))
             parts += [
-                self.entry(story, number) for story in self.stories(self.random.randint(4, 10))
+                self.entry(it, number, f"/e/{place}", more, linked=linked) for place, it in stories
             ]
         return "".join(parts)
 
     def section(self, name: str) -> str:
-        """Return the page of a section or an author on a small site: *name*, one to five teasers."""
+        """Return the page of a section or an author: *name*, one to five teasers."""
         form, more = self.random.choice(_TEASER_FORMS), self.random.choice(_MORE)
         has_text, dated, image, labelled, cut = map(self.chance, (0.8, 0.6, 0.5, 0.5, 0.5))
         items: list[str] = []
@@ -171,23 +179,35 @@ class PageTemplates:
         texts = [text for story in self.stories(3) for text in story.paragraphs]
         start = self.random.randrange(max(len(texts), 1))
         parts = [self.heading(escape(name))]
-        for text in texts[start : start + self.random.randint(2, 15)]:
-            tag, length = ("h3", 3) if self.chance(0.2) else ("p", 100)
+        words = self.random.choice((25, 50, 100))
+        for text in texts[start : start + self.random.choice((1, 1, 2, 3, 5, 8, 15))]:
+            tag, length = ("h3", 3) if self.chance(0.2) else ("p", words)
             parts.append(f"<{tag}>{escape(' '.join(text.split()[:length]))}</{tag}>")
-        for _ in range(self.random.randint(0, 4)):
+        for _ in range(self.random.choice((0, 0, 1, 2, 4))):
             number = self.random.randint(10_000, 9_999_999)
             parts.append(f"<p>{escape(self.label())} {number}<br>{escape(self.label())}</p>")
         return f"<div>{''.join(parts)}</div>"
+
+    def notice(self, headline: str) -> str:
+        """Return a notice, as of a bot check: sentences that do not repeat *headline*."""
+        texts = [
+            f"<p>{escape(text)}.</p>" for text in self.sentences(self.random.choice((1, 2, 3)))
+        ]
+        more = self.random.choice(("", "", "<button>OK</button>", "<form><input name=m></form>"))
+        return f"<div>{self.heading(escape(headline))}{''.join(texts)}{more}</div>"
 
     def label(self) -> str:
         """Return one or two words, as the name of a section or a page."""
         return " ".join(self.story().title.split()[: self.random.randint(1, 2)])
 
-    def entry(self, story: LabelledStory, number: int) -> str:
-        """Return the first *number* paragraphs of *story* under its linked headline."""
+    def entry(self, story: LabelledStory, number: int, url: str, more: str, *, linked: bool) -> str:
+        """Return the headline and *number* paragraphs of *story* at *url*, and the link *more*."""
         text = "".join(f"<p>{escape(paragraph)}</p>" for paragraph in story.paragraphs[:number])
-        more = "<p><a href='/more'>&raquo;</a></p>"
-        return f"<div><h2><a href='/s'>{escape(story.title)}</a></h2>{self.byline(story)}{text}{more}</div>"
+        link = "<a href='{}'>{}</a>"
+        title = escape(story.title)
+        heading = link.format(url, title) if linked else title
+        more = f"<p>{link.format(url, more)}</p>"
+        return f"<div><h2>{heading}</h2>{self.byline(story)}{text}{more}</div>"
 
     def heading(self, text: str, *, linked: bool = False) -> str:
         """Return *text* as the main heading of a page."""

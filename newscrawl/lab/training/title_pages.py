@@ -1,7 +1,7 @@
 """Pages made from labelled pages, as training data for the title ensemble.
 
-They add what the corpora lack: headlines outside of ``h1``, headings and ``title`` elements with the
-name of the site or the section, pages without structured data. They are generated for each
+They add what the corpora lack: headlines outside of ``h1``, headings and ``title`` elements with
+the name of the site or the section, pages without structured data. They are generated for each
 training, the same for the same page.
 """
 
@@ -33,7 +33,7 @@ _SEPARATORS = (" - ", " | ", ": ", " :: ", " \u00bb ", " \u2013 ", " \u2022 ", "
 def made_title_pages(
     page: LabelledPage, html: bytes, stories: Sequence[LabelledStory]
 ) -> list[bytes]:
-    """Return *page* with other headings and ``title`` elements, and its article in an old layout."""
+    """Return *page* with other headings and titles, and its article in an old layout."""
     if not (page.title and page.body and stories):
         return []
     templates = PageTemplates(Random(f"title {page.corpus} {page.id}"), stories)  # noqa: S311

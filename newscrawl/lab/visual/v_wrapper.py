@@ -1,10 +1,10 @@
 """V-Wrapper: title and body among the leaves of a rendered page (Zheng, Song and Wen, AAAI 2007).
 
 The paper represents a page as a tree of visual blocks and classifies them by visual features with
-machine learning, so that one wrapper serves all sites. We had its abstract and introduction, and the
-description in the NCE paper: V-Wrapper classifies "each text passage (leaf of a DOM tree) as a title,
-body or other content". We did not have its lists of features and its learning algorithm. Decided by
-measuring:
+machine learning, so that one wrapper serves all sites. We had its abstract and introduction, and
+the description in the NCE paper: V-Wrapper classifies "each text passage (leaf of a DOM tree) as a
+title, body or other content". We did not have its lists of features and its learning algorithm.
+Decided by measuring:
 
 - Two steps. The first rates the inner blocks; the most probable one is the main block, which holds
   the news. The second classifies the leaf blocks by their own features, those of the paragraph and
@@ -12,7 +12,7 @@ measuring:
 - Gradient boosted trees, as in the default method, for both steps.
 - The title is the most probable leaf block, with the others of its paragraph in the same font size:
   headings contain links. All other leaf blocks from a probability of 0.5 are the body.
-- A third step, which classifies the title again by its distance to the first leaf block of the body,
+- A third step, which classifies the title again by its distance to the first leaf of the body,
   changed the F1 of the leaf nodes by .001 and was left out.
 
 ``docs/results/v-wrapper.md`` has the figures.

@@ -1,9 +1,9 @@
 """Features of the visual blocks of a rendered page.
 
 The leaf blocks are the text nodes that Chromium shows, the inner blocks are the elements displayed
-as blocks that contain some. The features are those that need no knowledge of tags or names: position
-and size on the page, style, statistics of texts, links and images (basic), and the same relative to
-the father, the next larger inner block, and to the main block (extended).
+as blocks that contain some. The features are those that need no knowledge of tags or names:
+position and size on the page, style, statistics of texts, links and images (basic), and the same
+relative to the father, the next larger inner block, and to the main block (extended).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class VisualBlocks:
 
     @classmethod
     def of(cls, document: Document, geometry: PageGeometry) -> VisualBlocks:
-        """Return the blocks of *document*. Raises :class:`~newscrawl.lab.visual.geometry.GeometryError`."""
+        """Return the blocks of *document*. Raises ``GeometryError``."""
         geometry.check(document)
         return _Page(document, geometry).blocks()
 

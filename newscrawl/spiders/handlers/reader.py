@@ -12,6 +12,7 @@ from newscrawl.crawling.discovery.paging import MIN_DISTANCE, Sample, search_sto
 from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.network.failures import failure_reason
 from newscrawl.crawling.network.page_download import download_page, page_of
+from newscrawl.crawling.network.rules_cache import READ_RULES, SITEMAPS
 from newscrawl.crawling.urls import UrlPatterns
 from newscrawl.defaults import setting
 from newscrawl.items import instant, parse_iso
@@ -20,8 +21,6 @@ from newscrawl.workers.child import STOPPED, WorkerError, is_stopped
 from newscrawl.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -31,15 +30,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_PARAMETERS: Final = 20
-"""Tracking parameters of a site that are compared, two requests for each combination."""
 MIN_SEARCHED: Final = 3 * MIN_DISTANCE
 """Undated entries of a listing that is searched for those of a period."""
 MIN_ORDERED: Final = 7
 """Samples of the first listing of a site that show whether its entries are in order of time."""
 
 _TASKS: Final[dict[Role, str]] = {
-    "robots": "sitemaps:read_robots",
     "sitemap": "sitemaps:read_sitemap",
     "feed": "feed_parser:read_feed",
     "section": "feed_parser:read_feed",  # the response is XML
@@ -49,7 +45,7 @@ _TASKS: Final[dict[Role, str]] = {
 class Reader:
     """Reads responses in worker processes, and pages that show how to read a site."""
 
-    #: whether stories are fetched to compare parameters and to date listings
+    #: whether stories are fetched to date listings
     fetches_stories = True
 
     def __init__(self, crawler: Crawler) -> None:
@@ -57,7 +53,6 @@ class Reader:
         self._crawler = crawler
         self._pool = WorkerPool.for_crawler(crawler)
         self._state = CrawlState.for_crawler(crawler)
-        self._traps = setting(settings, "NEWSCRAWL_TRAPS_ENABLED")
         self._include = setting(settings, "NEWSCRAWL_INCLUDE")
         self._exclude = setting(settings, "NEWSCRAWL_EXCLUDE")
         self.filters = ArticleFilters.read(settings)
@@ -69,9 +64,17 @@ class Reader:
     async def read_listing(
         self, plan: SitePlan, target: Target, response: Response, **options: Any
     ) -> Listing:
-        """Return the entries of a robots.txt, feed or sitemap."""
+        """Return the entries of a feed or sitemap."""
         task = f"newscrawl.crawling.discovery.{_TASKS[target.role]}"
         return Listing.from_dict(await self._parse(task, plan, response, **options))
+
+    async def read_sitemaps(self, plan: SitePlan, response: Response) -> list[str]:
+        """Return the sitemaps of a robots.txt, which has been read if the crawl obeys it."""
+        known: list[str] | None = response.meta[SITEMAPS]
+        if known is None:
+            read = await self._call(READ_RULES, plan, response, file="robots", token="")
+            known = read["sitemaps"]
+        return known
 
     async def read_links(
         self, plan: SitePlan, response: Response, **options: Any
@@ -83,42 +86,18 @@ class Reader:
     async def _parse(
         self, task: str, plan: SitePlan, response: Response, **options: Any
     ) -> dict[str, Any]:
-        """Parse *response* in a worker process, again if it has learned parameters of the site."""
         patterns = self.patterns_of(plan)
         options |= {
             "domains": sorted(plan.address.domains),
-            "traps": self._traps,
             "patterns": (patterns.include, patterns.exclude),
         }
-        for _ in range(2):
-            found = await self._call(task, plan, response, learned=plan.parameters, **options)
-            if not await self._learn_parameters(plan, found["variants"]):
-                break
-        return found
+        return await self._call(task, plan, response, **options)
 
     async def _call(
         self, task: str, plan: SitePlan, response: Response, **options: Any
     ) -> dict[str, Any]:
         site, url = plan.site.key, response.url
         return await self._pool.call(task, response.body, site=site, url=url, **options)
-
-    async def _learn_parameters(
-        self, plan: SitePlan, variants: Iterable[tuple[Sequence[str], Sequence[str]]]
-    ) -> bool:
-        """Compare pages that differ only in tracking parameters; return whether some are kept."""
-        learned = False
-        for names, urls in variants:
-            known = plan.parameters
-            if len(known) >= MAX_PARAMETERS or not known.keys().isdisjoint(names):
-                continue
-            known.update(dict.fromkeys(names, False))  # not compared by others meanwhile
-            first, second = [await self._read_story(plan, url) for url in urls]
-            if first["body"] and second["body"]:
-                kept = all(first[name] != second[name] for name in ("stated", "body"))
-                known.update(dict.fromkeys(names, kept))
-                self._state.record_parameters(plan.site.key, names, kept=kept)
-                learned |= kept
-        return learned
 
     async def search_period(
         self,
@@ -140,7 +119,7 @@ class Reader:
         role: Role = "sitemap" if listing.role == "sitemap" else "section"
 
         async def read(number: int) -> Sample | None:
-            text = (await self._read_story(plan, undated[number].url))["date"]
+            text = await self._read_date(plan, undated[number].url)
             if (moment := instant(text)) is None:
                 return None
             return Sample(moment.timestamp(), self.filters.reason_by_date(parse_iso(text)))
@@ -161,10 +140,10 @@ class Reader:
         left_out.update(+counts)
         return listed[:limit]
 
-    async def _read_story(self, plan: SitePlan, url: str) -> dict[str, Any]:
-        """Return the body of a page, its date, title and canonical URL; no body if it fails."""
+    async def _read_date(self, plan: SitePlan, url: str) -> str:
+        """Return the date of the story at *url*; "" if it cannot be read."""
         if not self.fetches_stories:
-            return {"body": "", "date": None}
+            return ""
         try:
             meta = {"newscrawl_site": plan.site.key, "verbatim_url": True}
             response = await download_page(self._crawler, url, meta)
@@ -173,5 +152,5 @@ class Reader:
             if is_stopped(error):
                 raise WorkerError(str(error), STOPPED) from None
             logger.info("Could not read (%s): %s", failure_reason(error), url)
-            return {"body": "", "date": None}
-        return {**page, "stated": (page["title"], page["canonical_url"])}
+            return ""
+        return page["date"] or ""

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from newscrawl.crawling.discovery.feed_parser import read_feed
-from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
+from newscrawl.crawling.discovery.sitemaps import read_sitemap
+from newscrawl.crawling.network.rule_files import read_rules
 from newscrawl.crawling.urls import absolute_url, page_key
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -28,11 +29,11 @@ def test_listing(case: dict[str, Any]):
     data = case["text"].encode() if "text" in case else base64.b64decode(case["base64"])
     expect = case["expect"]
     if case["call"] == "robots_sitemaps":
-        found = read_robots(data, url=case["url"])
-        assert [entry.url for entry in found.entries] == expect["urls"]
+        read = read_rules(data, url=case["url"], file="robots", token="")
+        assert read["sitemaps"] == expect["urls"]
         return
-    read = read_feed if case["call"] == "feed" else read_sitemap
-    found = read(data, url=case["url"], domains=DOMAINS)
+    read_listing = read_feed if case["call"] == "feed" else read_sitemap
+    found = read_listing(data, url=case["url"], domains=DOMAINS)
     entries = {entry.url: entry for entry in found.entries}
     missing = set(expect.get("urls", ())) - entries.keys()
     extra = set() if expect.get("at_least") else entries.keys() - set(expect.get("urls", ()))

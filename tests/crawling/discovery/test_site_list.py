@@ -89,16 +89,95 @@ def test_reads_plain_lines(tmp_path: Path):
         ("a.json", "7", "a.json:entry 1: expected a URL or a mapping"),
         ("a.jsonl", '"a.example"\n{"url": 1}\n', "a.jsonl:2: not an http(s) URL: 1"),
         ("a.jsonl", '"a.example"\n{\n', "a.jsonl:2: "),
-        ("a.yaml", "- a.example\n- url: b.example\n  seections: [x]\n", "a.yaml:2: unknown option"),
+        (
+            "a.yaml",
+            "- a.example\n- url: b.example\n  seections: [x]\n",
+            "a.yaml:entry 2: unknown option",
+        ),
         ("a.yaml", "- a.example\n- [b.example\n", "a.yaml:3: "),
-        ("a.yaml", "- url: a.example\n  language: not a tag\n", "a.yaml:1: language must be"),
-        ("a.yaml", "- url: a.example\n  feeds: [3]\n", "a.yaml:1: feeds must be URLs"),
+        ("a.yaml", "- url: a.example\n  language: not a tag\n", "a.yaml:entry 1: language must be"),
+        ("a.yaml", "- url: a.example\n  feeds: [3]\n", "a.yaml:entry 1: feeds must be URLs"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, name: str, text: str, message: str):
     with pytest.raises(SitesError) as error:
         load_sites(write(tmp_path, name, text))
     assert str(error.value).startswith(f"{tmp_path}/{message}")
+
+
+COOKIES = (
+    "# Netscape HTTP Cookie File\n"
+    "#HttpOnly_.paper.example\tTRUE\t/\tTRUE\t0\tsid\ts3cret\n"
+    "www.paper.example\tFALSE\t/\tFALSE\t4102444800\tseen\t1\n"
+    ".other.example\tTRUE\t/\tFALSE\t4102444800\tsid\ts3cret\n"
+)
+
+
+def test_options_of_requests(tmp_path: Path):
+    """Files are relative to the list; secrets are not shown; cookies are of the site only."""
+    write(tmp_path, "cookies.txt", COOKIES)
+    (tmp_path / "rules").mkdir()
+    options = {
+        "url": "https://www.paper.example/",
+        "headers": {"Authorization": "Bearer s3cret", "X-Number": 7},
+        "cookies": {"edition": "int"},
+        "cookie_file": "cookies.txt",
+        "delay": 2,
+        "render": False,
+        "rules": "rules",
+    }
+    (site,) = load_sites(write(tmp_path, "sites.json", json.dumps([options])))
+    assert site.headers == (("Authorization", "Bearer s3cret"), ("X-Number", "7"))
+    assert [(it.name, it.domain, it.secure, it.is_expired()) for it in site.cookies] == [
+        ("sid", ".paper.example", True, False),
+        ("seen", "www.paper.example", True, False),
+        ("edition", ".paper.example", True, False),
+    ]
+    assert (site.delay, site.render, site.rules) == (2.0, False, str(tmp_path / "rules"))
+    assert "s3cret" not in repr(site)
+    lines = '"Authorization: Bearer s3cret\nX-Number: 7"'
+    text = f"url,headers,cookies,render,rules\nwww.paper.example,{lines},edition=int,no,no\n"
+    (row,) = load_sites(write(tmp_path, "sites.csv", text))
+    assert (row.headers, row.render, row.rules) == (site.headers, False, "")
+    assert [it.name for it in row.cookies] == ["edition"]
+
+
+def test_expired_login(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    write(tmp_path, "cookies.txt", COOKIES.replace("4102444800", "1000000000"))
+    write(tmp_path, "sites.yaml", "- url: other.example\n  cookie_file: cookies.txt\n")
+    (site,) = load_sites(tmp_path / "sites.yaml")
+    assert [cookie.is_expired() for cookie in site.cookies] == [True]
+    assert "cookies.txt: all cookies of other.example have expired" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("headers: s3cret", "headers must be names and values, such as a: 1"),
+        ('headers: {a: "s3cret\\x01"}', "headers must be"),
+        ('headers: {a: "s3cret\\r\\nb: 2"}', "headers must be"),
+        ("headers: [s3cret]", "headers must be"),
+        ("cookies: s3cret", "cookies must be names and values, such as a= 1"),
+        ("cookies: {a: s3cret;b}", "cookies must have no semicolon"),
+        ("cookie_file: none.txt", "cookie_file: {}/none.txt: no such file"),
+        ("cookie_file: sites.yaml", "cookie_file: {}/sites.yaml: not a file in Netscape's format"),
+        ("cookie_file: bad.txt", "cookie_file: {}/bad.txt: not a file in Netscape's format"),
+        ("cookie_file: cookies.txt", "cookie_file: {}/cookies.txt: no cookie of a.example"),
+        ("delay: -1", "delay must be a number of seconds, not -1"),
+        ("delay: .inf", "delay must be"),
+        ("render: sometimes", "render must be yes or no, not 'sometimes'"),
+        ("rules: none", "rules must be a folder or no, not 'none'"),
+    ],
+)
+def test_wrong_options_of_requests(tmp_path: Path, option: str, message: str):
+    """The message names the entry and never a secret."""
+    write(tmp_path, "cookies.txt", COOKIES)
+    write(tmp_path, "bad.txt", COOKIES.replace("4102444800", "s3cret"))
+    path = write(tmp_path, "sites.yaml", f"- url: a.example\n  {option}\n")
+    with pytest.raises(SitesError) as error:
+        load_sites(path)
+    assert str(error.value).startswith(f"{path}:entry 1: {message.format(tmp_path)}")
+    assert "s3cret" not in str(error.value)
 
 
 def test_rejects_unreadable_files(tmp_path: Path):
@@ -139,6 +218,9 @@ def test_any_entry_is_a_site_or_a_value_error(value: object):
         value,
         {"url": "a.example", "feeds": value},
         {"url": "a.example", "limit": value},
+        {"url": "a.example", "headers": value},
+        {"url": "a.example", "cookies": value},
+        {"url": "a.example", "delay": value},
     ):
         try:
             assert isinstance(make_site(entry), Site)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.crawling.discovery import site_plan
 from newscrawl.crawling.discovery.entries import Entry
-from newscrawl.crawling.discovery.paging import SitemapSeries
+from newscrawl.crawling.discovery.paging import Place, SitemapSeries
 from newscrawl.crawling.discovery.period import Period
 from newscrawl.crawling.discovery.site_list import Site
 from newscrawl.crawling.discovery.site_plan import MAX_LISTS, SitePlan
 from newscrawl.crawling.discovery.target import Budgets, Target
 from newscrawl.crawling.frontier.leases import FinishedRequest
 from newscrawl.crawling.urls import page_key
-
-if TYPE_CHECKING:
-    import pytest
-
-from newscrawl.crawling.discovery.paging import Place
 
 HOME = "http://site.example/"
 LARGE = Budgets(
@@ -73,7 +69,7 @@ def test_listings_wait_for_the_listed_page_and_its_redirect():
 def test_restores_the_domain_of_a_redirected_site():
     site = frontier()
     site.add_domain("http://www.moved.example/")
-    moved = site.sources.new[-1]
+    moved = site.new_sources[-1]
     again = frontier()
     again.add_source(moved.role, moved.url, depth=moved.depth, timestamp=moved.timestamp)
     assert again.address.owns("http://moved.example/1")
@@ -113,6 +109,16 @@ def test_errors_of_the_server_are_no_answer():
     assert site.skip_reason == "over_budget"
 
 
+@pytest.mark.parametrize(("remembered", "reason"), [(True, "unreachable"), (False, "over_budget")])
+def test_a_remembered_robots_txt_is_no_answer(*, remembered: bool, reason: str):
+    site = frontier()
+    robots, home = fetch(site)
+    site.add_article(entry("/story"))
+    site.record_read(replace(robots, is_remembered=remembered))
+    site.record_failure(home, "timeout")
+    assert site.skip_reason == reason
+
+
 def test_feed_turns_a_section_into_an_article():
     """Once, even if it was read as a section; a link of a page or sitemap does not suffice."""
     site = frontier()
@@ -121,13 +127,13 @@ def test_feed_turns_a_section_into_an_article():
         site.add_section(entry(path), depth=1)
     assert paths(fetch(site)) == ["/early/"]
     target = Target("section", f"{HOME}early/")
-    assert site.seen.add_final_url(target, target.url)
+    assert site.seen.add_final_url(target.url)
     assert not site.add_article(entry("/early/"))
     assert [site.add_article(entry("/early/"), certain=True) for _ in range(2)] == [True, False]
     assert site.add_article(entry("/late/"), certain=True)
     assert not site.add_article(entry("/"), certain=True)
     assert paths(fetch(site)) == ["/early/", "/late/"]
-    assert site.seen.add_final_url(target, target.url)
+    assert site.seen.add_final_url(target.url)
     assert fetch(site) == []
 
 
@@ -258,10 +264,10 @@ def add(site: SitePlan, kind: str, number: int, timestamp: float | None) -> None
 def test_pages_and_sources_are_limited(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(site_plan, "MAX_TARGETS", 50)
     site = frontier(replace(LARGE, articles=1))
-    before = len(site.sources.new)
+    before = len(site.new_sources)
     for number in range(100):
         site.add_feed(f"{HOME}feed/{number}")
-    assert len(site.sources.new) - before == 48
+    assert len(site.new_sources) - before == 48
     assert not site.add_article(entry("/story"), certain=True)
     assert site.seen.add_known(f"{number}" for number in range(100)) == 50
     assert site.seen.left_out["over_limit"] == 53
@@ -303,7 +309,7 @@ def test_resume_restores_budgets_and_domains():
     )
     fetch(site)
     assert site.address.owns("http://moved.example/3")
-    assert not site.seen.add_final_url(Target("article", f"{HOME}1"), f"{HOME}1-title")
+    assert not site.seen.add_final_url(f"{HOME}1-title")
     site.add_section(entry("/b/"), 1)
     assert [site.add_article(entry(f"/{n}")) for n in range(1, 6)] == [False, False, *[True] * 3]
     assert [target.url for _, target in site.next_targets()] == [f"{HOME}3", f"{HOME}4"]

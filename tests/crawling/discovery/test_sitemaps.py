@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.crawling.discovery import feed_parser, listing_entries, sitemaps
+from newscrawl.crawling.discovery import listing_entries, sitemaps
 from newscrawl.crawling.discovery.entries import Entry, Listing
-from newscrawl.crawling.discovery.feed_parser import repair_xml
-from newscrawl.crawling.discovery.sitemaps import read_robots, read_sitemap
-from tests.helpers.operations import growth
+from newscrawl.crawling.discovery.sitemaps import read_sitemap
 
 URL = "https://news.example/sitemap.xml"
 NAMESPACES = (
@@ -214,36 +212,6 @@ def test_other_data_is_unknown(data: bytes):
 @given(st.binary() | st.text().map(lambda text: urlset(loc("/a"), text).encode(errors="replace")))
 def test_accepts_any_bytes(data: bytes):
     assert isinstance(read(data), Listing)
-
-
-def test_reads_sitemaps_of_robots_txt():
-    data = (
-        b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /\r\nSitemap: https://news.example/a.xml\r\n"
-        b"sitemap:/b.xml # old\nSITEMAP : https://cdn.example/c.xml.gz\nSitemap: /b.xml\n"
-        b"# Sitemap: https://news.example/no.xml\nSitemap: ftp://news.example/d.xml\n"
-    )
-    found = read_robots(data, url="https://news.example/robots.txt")
-    assert [entry.url for entry in found.entries] == [
-        "https://news.example/a.xml",
-        "https://news.example/b.xml",
-        "https://cdn.example/c.xml.gz",
-    ]
-
-
-def test_limits_the_size_of_robots_txt():
-    line = b"Sitemap: https://news.example/%d.xml\n"
-    data = b"".join(line % number for number in range(100_000))
-    assert len(read_robots(data, url="https://news.example/robots.txt").entries) == 100
-
-
-@pytest.mark.parametrize(
-    "piece", [" ", "\n<", "<a:", "&", "&a", "<![CDATA[", "] ", "sitemap:", "<url>"]
-)
-def test_repair_takes_linear_time(piece: str):
-    def find(size: int) -> None:
-        repair_xml(b"<urlset>" + (piece * (size // len(piece))).encode())
-
-    assert growth(find, 400, feed_parser) < 2.3
 
 
 def test_references_that_are_no_characters():

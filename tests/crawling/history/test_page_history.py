@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.crawling.history import page_history
+from newscrawl.crawling.history import page_history, schema
 from newscrawl.crawling.history.conditional_requests import (
     MAX_VALIDATOR_LENGTH,
     conditional_headers,
@@ -74,7 +74,6 @@ async def test_another_query_knows_which_pages_are_gone_or_of_another_day(
             day | {"NEWSCRAWL_ALL_DUE": True, "NEWSCRAWL_LIMIT": 8},
             [page.hints["title"] for page in listed],
         ),
-        (day | {"NEWSCRAWL_ARCHIVED": True}, [page.hints["title"] for page in listed]),
     ):
         async with crawl(**query) as state:
             assert await listed_as_due(state, *listed) == due
@@ -467,47 +466,29 @@ async def test_deletes_pages_that_are_no_longer_listed(
         assert connection.execute("SELECT count(*) FROM alias").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("limit", [200_000, 0])
 @in_loop
 async def test_memory_of_a_site_is_bounded(
-    crawl: Opening, fake_clock: FakeClock, caplog: pytest.LogCaptureFixture, limit: int
+    crawl: Opening,
+    fake_clock: FakeClock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ):
-    """Fresh long URLs of each crawl replace the oldest ones; other sites keep theirs."""
-    long, settings = "x" * 1800, {"NEWSCRAWL_STATE_SITE_SIZE": limit}
-    async with crawl(**settings) as state:
+    """Fresh URLs of each crawl replace the oldest ones; other sites keep theirs."""
+    monkeypatch.setitem(schema.MAX_SITE_ROWS, "page", 24)
+    async with crawl() as state:
         state.pages.record_entries("other.example", await state.pages.classify([entry("other")]))
     for day in range(10):
-        async with crawl(**settings) as state:
-            fresh = [entry(f"{day}-{number}-{long}") for number in range(10)]
+        async with crawl() as state:
+            fresh = [entry(f"{day}-{number}") for number in range(10)]
             state.pages.record_entries(SITE, await state.pages.classify(fresh))
             stored = [row[0] for row in await state._store.read("SELECT key FROM page")]
         fake_clock.forward(24)
     days = {key.split("/")[1].split("-")[0] for key in stored}
     assert "other" in days
     assert {"8", "9"} <= days
-    assert ("0" in days) is (not limit)
-    assert len(stored) <= (25 if limit else 101)
-    assert ("more pages than NEWSCRAWL_STATE_SITE_SIZE" in caplog.text) is bool(limit)
-
-
-@in_loop
-async def test_aliases_and_validators_count_towards_the_size_of_a_site(
-    crawl: Opening, fake_clock: FakeClock, state_file: Path
-):
-    """A page has other canonical URLs and validators at each visit."""
-    settings = {"NEWSCRAWL_STATE_SITE_SIZE": 200_000}
-    for visit in range(20):
-        async with crawl(**settings) as state:
-            for number in range(5):
-                page = entry(f"{visit}-{number}", NOON + timedelta(days=visit))
-                await listed_as_due(state, page)
-                canonical = f"{HOME}{visit}-{number}-{'x' * 1500}"
-                await emit(state, page, f"{visit} {number}", canonical=canonical, ETag="e" * 1000)
-        fake_clock.forward(24)
-    with sqlite3.connect(state_file) as connection:
-        [(pages,)] = connection.execute("SELECT count(*) FROM page")
-        [(aliases,)] = connection.execute("SELECT count(*) FROM alias")
-    assert 5 <= aliases <= pages < 25  # of 100
+    assert "0" not in days
+    assert len(stored) <= 35
+    assert "More pages than can be remembered" in caplog.text
 
 
 @in_loop
@@ -530,21 +511,6 @@ async def test_reads_the_headlines_of_each_address_of_a_story_once(
         found = await state.pages._find_by_path(later, SITE)
         assert found.keys() == {page.key for page in later}
         assert len(read) == len(first) + len(later)
-
-
-@in_loop
-async def test_memory_is_bounded_within_a_crawl(
-    crawl: Opening, fake_clock: FakeClock, caplog: pytest.LogCaptureFixture
-):
-    async with crawl(NEWSCRAWL_STATE_SITE_SIZE=10_000) as state:
-        for number in range(50):
-            listed = await state.pages.classify([entry(f"{number}-{'x' * 200}")])
-            assert listed.due  # fetched all the same
-            state.pages.record_entries(SITE, listed)
-        [(count,)] = await state._store.read("SELECT count(*) FROM page")
-        assert count == 7
-        assert state._stats.get_value("newscrawl/state/forgotten_count") == 43
-    assert caplog.text.count("more pages than") == 1
 
 
 async def publish(

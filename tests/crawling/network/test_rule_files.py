@@ -19,12 +19,16 @@ from newscrawl.crawling.network.rule_files import (
 from newscrawl.settings.base import USER_AGENT
 
 AGENT = "newscrawl"
-SITE = "https://x.example"
+SITE = "https://news.example"
+
+
+def read(data: bytes, file: str = "robots", token: str = AGENT) -> dict[str, Any]:
+    return read_rules(data, url=f"{SITE}/robots.txt", file=file, token=token)
 
 
 def parsed(data: bytes | str, file: str = "robots", agent: str = USER_AGENT) -> Protego:
     data = data.encode() if isinstance(data, str) else data
-    return Protego.parse(read_rules(data, file=file, token=product_token(agent))["rules"])
+    return Protego.parse(read(data, file, product_token(agent))["text"])
 
 
 def forbidden(robots: str, agent: str = USER_AGENT) -> set[str]:
@@ -140,17 +144,30 @@ def test_rules_are_limited():
     many = "".join(f"allow:{n:x}$\n" for n in range(30_000))
     stars = "".join(f"Disallow: /*{'a' * 90}{n}*\n" for n in range(5_000))
     for rules in (many, stars, f"Disallow: /{'x' * 500_000}\n", "allow:$\n" * 60_000):
-        read = read_rules(f"{agents}{rules}".encode(), file="robots", token=AGENT)
-        lines = read["rules"].splitlines()
+        found = read(f"{agents}{rules}".encode())
+        lines = found["text"].splitlines()
         assert lines[0] == "User-agent: *"
         assert len(lines) <= MAX_RULES + 1
-        assert len(read["rules"]) <= MAX_RULES_SIZE + 14 + len(lines)
-        assert len(lines) - 1 + read["left_out"] == len(set(rules.splitlines()))
+        assert len(found["text"]) <= MAX_RULES_SIZE + 14 + len(lines)
+        assert len(lines) - 1 + found["left_out"] == len(set(rules.splitlines()))
 
 
-def test_sitemaps_are_kept():
-    data = b"Sitemap: /a.xml\nUser-agent: *\nDisallow: /\nsitemap : /b.xml\n"
-    assert read_rules(data, file="robots", token=AGENT)["sitemaps"].count("xml") == 2
+def test_reads_sitemaps_of_robots_txt():
+    data = (
+        b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /\r\nSitemap: https://news.example/a.xml\r\n"
+        b"sitemap:/b.xml # old\nSITEMAP : https://cdn.example/c.xml.gz\nSitemap: /b.xml\n"
+        b"# Sitemap: https://news.example/no.xml\nSitemap: ftp://news.example/d.xml\n"
+    )
+    assert read(data)["sitemaps"] == [
+        "https://news.example/a.xml",
+        "https://news.example/b.xml",
+        "https://cdn.example/c.xml.gz",
+    ]
+
+
+def test_limits_the_sitemaps_of_robots_txt():
+    line = b"Sitemap: https://news.example/%d.xml\n"
+    assert len(read(b"".join(line % number for number in range(100_000)))["sitemaps"]) == 100
 
 
 @pytest.mark.parametrize(

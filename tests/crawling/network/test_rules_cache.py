@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
+from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
+from newscrawl.crawling.crawl_store import CrawlStore
 from newscrawl.crawling.network import rules_cache
 from newscrawl.crawling.network.rules_cache import (
     MAX_REMEMBERED,
@@ -16,8 +20,18 @@ from newscrawl.crawling.network.rules_cache import (
     RulesCache,
     SizedCache,
 )
+from newscrawl.spiders.sitelist import SitelistSpider
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+def crawler(state: Path | str = "") -> Crawler:
+    return get_crawler(SitelistSpider, settings_dict={"NEWSCRAWL_STATE": str(state)})
 
 
 def test_sized_cache_removes_the_least_recently_used():
@@ -38,12 +52,12 @@ def test_rules_of_all_hosts_are_limited(text: str):
     fetched: list[int] = []
 
     async def crawl() -> RulesCache:
-        cache = RulesCache()
+        cache = RulesCache(crawler(), "robots")
         for host in [*range(2000), 0]:
 
             async def fetch(host: int = host) -> HostRules:
                 fetched.append(host)
-                return HostRules(clock.now() + timedelta(hours=1), f"{host}{text}")
+                return HostRules(text=f"{host}{text}")
 
             await cache.get(host, fetch)
             await cache.get(host, fetch)
@@ -56,22 +70,29 @@ def test_rules_of_all_hosts_are_limited(text: str):
 
 
 @pytest.mark.parametrize("size", [1000, 20_000])
-def test_long_rules_are_not_remembered(size: int):
+def test_rules_are_remembered_whole_unless_they_are_long(tmp_path: Path, size: int):
     """A site can have many hosts."""
-    kept: list[str] = []
-
-    class Memory:
-        async def find(self, *_: str) -> list[tuple[str, str, float]]:
-            return []
-
-        def put(self, _: str, owner: str, *__: object) -> None:
-            kept.append(owner)
+    fetched: list[HostRules] = []
 
     async def fetch() -> HostRules:
-        return HostRules(clock.now() + timedelta(hours=1), "x" * size)
+        fetched.append(HostRules(url="/r", text="x" * size, sitemaps=["/a"], failure="http_404"))
+        return fetched[-1]
 
-    asyncio.run(RulesCache("robots", Memory()).get("a", fetch))  # type: ignore[arg-type]
-    assert kept == (["a"] if size < MAX_REMEMBERED else [])
+    async def crawl() -> HostRules:
+        running = crawler(tmp_path / "state")
+        try:
+            return await RulesCache(running, "robots").get("a", fetch)
+        finally:
+            await CrawlStore.for_crawler(running).close()
+
+    try:
+        clock.set_clock(lambda: NOW)
+        assert asyncio.run(crawl()) == fetched[0]
+        is_kept = size < MAX_REMEMBERED
+        assert asyncio.run(crawl()) == replace(fetched[0], remembered=is_kept)
+        assert len(fetched) == (1 if is_kept else 2)
+    finally:
+        clock.set_clock()
 
 
 def test_requests_share_a_fetch_and_rules_expire():
@@ -86,7 +107,7 @@ def test_requests_share_a_fetch_and_rules_expire():
             return HostRules(clock.now() + timedelta(hours=1))
 
         async def crawl() -> None:
-            cache = RulesCache()
+            cache = RulesCache(crawler(), "robots")
             await asyncio.gather(*(cache.get("a", fetch) for _ in range(5)))
             assert calls == 1
             for hours in (-2, 2):  # by which the system clock is set meanwhile
@@ -108,7 +129,7 @@ def test_failed_fetch_is_repeated():
         raise OSError("refused")
 
     async def crawl() -> None:
-        cache = RulesCache()
+        cache = RulesCache(crawler(), "robots")
         for _ in range(2):
             with pytest.raises(OSError, match="refused"):
                 await cache.get("a", fail)
@@ -121,7 +142,7 @@ def test_parsers_are_shared_and_limited():
     parsers = ParserCache(lambda text: parsed.append(text[:4]) or text)
     rules = "Disallow: /*a\n" * 5000
     for number in range(50):
-        parsers.get(f"{number:04}{rules}")
-        parsers.get(f"{number:04}{rules}")
+        parsers.of(f"{number:04}{rules}")
+        parsers.of(f"{number:04}{rules}")
     assert len(parsed) == 50
-    assert parsers._parsers.size <= rules_cache.MAX_PARSER_SIZE
+    assert parsers.size <= rules_cache.MAX_PARSER_SIZE

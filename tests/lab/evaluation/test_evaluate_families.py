@@ -277,7 +277,7 @@ def test_scores_with_models_of_other_domains(corpora: Path):
         return [PageOutcome(page, None) for page in members]
 
     pages = [*news, *measured[0], *measured[1]]
-    found = map_folds(pages, "extra-site", measure, learn_from=news, fit=fit_default, workers=0)
+    found = map_folds(pages, measure, learn_from=news, fit=fit_default, workers=0)
     assert [one.page for one in found] == pages
 
 
@@ -286,12 +286,14 @@ def evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_command_compares_with_baseline(corpora: Path, tmp_path: Path):
+def test_command_compares_with_baseline(
+    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """The exit code is 1 if a family got worse."""
     pytest.importorskip("sklearn")
     figures = tmp_path / "figures.json"
-    cache = ("--cache", tmp_path / "cache", "--workers", 0)
-    done = evaluate(corpora, "--json", figures, *cache)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    done = evaluate(corpora, "--json", figures, "--jobs", 0)
     assert done.returncode == 0, done.stderr
     assert (
         "skipped: fundus, wcxb, dragnet, mkwebs, css-sites, fundus-history, postlight"
@@ -307,7 +309,7 @@ def test_command_compares_with_baseline(corpora: Path, tmp_path: Path):
     for page in report["pages"]:
         page["body"][2] += 0.1
     figures.write_text(json.dumps(report))
-    done = evaluate(corpora, "--baseline", figures, "--method", "nce", *cache)
+    done = evaluate(corpora, "--baseline", figures, "--method", "nce", "--jobs", 0)
     assert done.returncode == 1
     assert "Change since the baseline" in done.stdout
     assert "worse" in done.stdout
@@ -340,13 +342,12 @@ def test_packaged_models_were_trained_on_training_corpora(corpus_dir: Path):
 
 @pytest.mark.corpus
 @pytest.mark.slow
-def test_families_of_real_pages(corpus_dir: Path, tmp_path: Path):
+def test_families_of_real_pages(corpus_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """All families have figures, on a few pages of each corpus."""
     pytest.importorskip("sklearn")
     figures = tmp_path / "figures.json"
-    done = evaluate(
-        corpus_dir, "--limit", 12, "--workers", 1, "--json", figures, "--cache", tmp_path
-    )
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = evaluate(corpus_dir, "--limit", 12, "--jobs", 1, "--json", figures)
     assert done.returncode == 0, done.stderr
     groups_ = json.loads(figures.read_text())["groups"]
     assert {family.name for family in FAMILIES} < groups_.keys()

@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import shutil
-import subprocess
-import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,10 +19,9 @@ from newscrawl.lab.corpora.map_pages import PageOutcome
 from newscrawl.lab.corpora.title_match import TitleMatch, title_matches
 from newscrawl.lab.evaluation.day_scores import day_means
 from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
-from newscrawl.lab.evaluation.field_tables import confidence_table, date_table, reliability_table
+from newscrawl.lab.evaluation.field_tables import date_table, reliability_table
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
 from newscrawl.lab.evaluation.summary import summarise
-from newscrawl.lab.evaluation.title_scores import title_means
 
 if TYPE_CHECKING:
     from newscrawl.items import Day
@@ -99,10 +95,6 @@ def test_day_means_with_and_without_doubtful_labels():
     assert (trusted["returned"], trusted["correct"]) == (3, 1)
     assert (trusted["modified"], trusted["right"]) == (0.25, 0.5)
     assert (raw["modified"], raw["right"]) == (0.2, 0.4)
-    sure = {row["confidence"]: row for row in trusted["sure"]}
-    assert (sure[0.5]["share"], sure[0.5]["right"]) == (0.75, pytest.approx(2 / 3))
-    assert (sure[0.9]["share"], sure[0.9]["right"]) == (0.5, 0.5)
-    assert (sure[0.95]["share"], sure[0.95]["right"]) == (0.25, 1)
 
 
 def test_tables_of_dates():
@@ -115,8 +107,6 @@ def test_tables_of_dates():
         ["all", "all pages", "5", "4", "1"],
     ]
     assert table.rows[0][-2:] == ["25.0 %", "0.500"]
-    sure = confidence_table("small", scores, groups)
-    assert dict(zip(sure.columns, sure.rows[0], strict=False))[">= 0.9"] == "50.0 %"
     reliable = reliability_table("small", scores)
     assert [row[1] for row in reliable.rows[:4]] == [
         "0.50-0.70", "0.90-0.95", "0.95-1.00", "calibration error",
@@ -162,7 +152,7 @@ def test_title_is_compared_with_label_and_nodes():
     assert found["label"] == TitleMatch(exact=False, common=words, output=words + 1, gold=words)
     assert found["nodes"] == TitleMatch(True, words + 1, words + 1, words + 1)
     assert title_matches(labelled(), Article(url=None), parse_document(html)) == {}
-    means = title_means([PageOutcome(page, PageScores(titles=found))])
+    means = summarise([PageOutcome(page, PageScores(titles=found))])["all"]["titles"]
     assert means["label"]["micro_precision"] == pytest.approx(words / (words + 1))
     assert (means["label"]["exact"], means["nodes"]["exact"]) == (0, 1)
     assert means["nodes"]["f1"] == 1
@@ -210,43 +200,14 @@ def test_relative_dates_use_time_of_download(folder: Path):
     assert [one.value.day is not None and one.value.day.correct for one in outcomes] == [True] * 3
 
 
-def test_groups_pages_by_language(folder: Path):
-    """Without region, most frequent first."""
-    corpus = load_corpus(folder)
-    outcomes = evaluate(corpus.pages, "nce", workers=0)
-    report = build_report("nce", "all", [corpus], outcomes)
-    rows = report["corpora"]["tongues"]["by_language"]
-    assert [(row["language"], row["pages"]) for row in rows] == [("de", 2), ("fr", 1)]
-    named = {table.title: table for table in tables_of(report, by_language=True)}
-    table = named["tongues: by language"]
-    assert table.rows[0][:2] == ["de", "2"]
-    assert dict(zip(table.columns[3:6], table.rows[0][3:6], strict=True)) == {
-        "F1 title": "1.000", "title exact": "100.0 %", "days": "2",
-    }  # fmt: skip
-    assert "tongues: by language" not in {table.title for table in tables_of(report)}
-
-
 def test_report_has_tables_of_all_corpora(folder: Path, tmp_path: Path):
     other = tmp_path / "other"
     other.symlink_to(folder, target_is_directory=True)
     first = load_corpus(folder)
-    report = build_report("nce", "all", [first], evaluate(first.pages, "nce", workers=0))
+    report = build_report("nce", [first], evaluate(first.pages, "nce", workers=0))
     alone = [table.title for table in tables_of(report)]
     assert "all corpora: date, exact day" not in alone
     report["corpora"]["other"] = report["corpora"]["tongues"]
     titles = [table.title for table in tables_of(report)]
     assert "all corpora: date, exact day" in titles
     assert "all corpora: title" in titles
-
-
-def test_benchmark_of_dates_runs(folder: Path, repository: Path):
-    for name in ("news212", "fundus"):
-        shutil.copytree(folder, folder.parent / name)
-    script = repository / "benchmarks" / "dates.py"
-    command = [sys.executable, str(script), "--corpora", str(folder.parent), "--packaged"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    rows = [line.split() for line in done.stdout.splitlines()]
-    # With all evidence, and with visible text alone.
-    for corpus in ("news212", "fundus"):
-        tables = [row[1:5] for row in rows if row[:1] == [corpus] and len(row) > 8]
-        assert tables == [["3", "0", "3", "1.000"]] * 2

@@ -185,7 +185,7 @@ def evaluate(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path) -> None:
-    args = ["--method", "nce", "--page", "page.md", "--json", "report.json", "--workers", "1"]
+    args = ["--method", "nce", "--page", "page.md", "--json", "report.json", "--jobs", "1"]
     done = evaluate(tmp_path, str(corpus), *args)
     assert done.returncode == 0, done.stderr
     assert "newscrawl, two passes" in done.stdout

@@ -29,7 +29,7 @@ from newscrawl.lab.training.block_training import (
     body_example,
     fit_body_models,
     predict_in_folds,
-    read_labelled,
+    variant_examples,
 )
 from newscrawl.lab.training.boosting import boosted_ensemble
 from newscrawl.lab.training.model_writer import save_ensemble, save_models
@@ -148,10 +148,10 @@ def test_f1_counts_label_words_outside_of_candidates():
 def f1_of_pages(corpus_dir: Path) -> dict[str, list[tuple[float, bool]]]:
     """F1 out of fold and whether the label is doubtful, of each page by corpus."""
     pages = [
-        read_labelled(one)
+        Labelled(one, body_example(parse_document(html), one.body), variant_examples(one, html))
         for name in ("news212", "fundus", "css-sites")
         for one in load_corpus(corpus_dir / name).pages
-        if one.body
+        if one.body and (html := one.html())
     ]
     found: dict[str, list[tuple[float, bool]]] = {"news212": [], "fundus": [], "css-sites": []}
     scores = {one.labelled.page: one.f1 for one in predict_in_folds(pages)}

@@ -61,9 +61,10 @@ def test_made_pages_are_deterministic():
 def test_made_pages_keep_or_replace_the_body(number: int):
     """Articles keep their beginning without structured data; indexes lose the body."""
     pages = made(labelled(number))
-    for html in (*pages["made article"], *pages["old style"]):
+    for html in (*pages["made article"], *pages["old style"], *pages["undated"]):
         assert PARAGRAPHS[0] in html
         assert "ld+json" not in html
+    assert "May 17" not in pages["undated"][0]
     for html in pages["index in place"]:
         document = parse_document(html)
         assert "Gazette" in document.subtree_text(0)
@@ -88,7 +89,7 @@ def test_kind_examples_of_a_page(tmp_path: Path):
     examples = read_kind_page(HTML, page=page.to_plain(), models=None)["examples"]
     groups = [one["group"] for one in examples]
     assert groups[0] == "article"
-    assert {"made article", "old style", "made index"} <= set(groups)
+    assert {"made article", "old style", "undated", "made index", "made other"} <= set(groups)
     assert all(one["features"].keys() >= set(KIND_FEATURES) for one in examples)
     typed = replace(page, page_type="listing")
     (one,) = read_kind_page(HTML, page=typed.to_plain(), models=None)["examples"]

@@ -166,7 +166,7 @@ def test_title_and_body_of_unknown_sites(pages: list[LabelledPage], geometry: Pa
         return evaluate(members, "v-wrapper", workers=0, models=models, geometry=geometry)
 
     read = partial(read_visual_examples, geometry=geometry)
-    outcomes = map_folds(pages, "extra-site", measure, fit=fit_visual_models, read=read, workers=0)
+    outcomes = map_folds(pages, measure, fit=fit_visual_models, read=read, workers=0)
     assert trained == {name for page in pages for name in site_names(page)}
     for page, outcome in zip(pages, outcomes, strict=True):
         assert (outcome.page, outcome.error) == (page, None)

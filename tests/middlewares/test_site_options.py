@@ -1,0 +1,223 @@
+"""Headers, logins, delays and rules of single sites, from the site list."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
+from newscrawl.crawling.discovery.site_list import Site, SitesError, make_site
+from newscrawl.middlewares import SiteCookiesMiddleware, SiteOptionsMiddleware
+from tests.helpers.crawls import run_scrapy
+from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers.pages import article_page
+from tests.servers.styled_web import redirect
+
+if TYPE_CHECKING:
+    import asyncio
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
+
+    from tests.helpers.crawls import Crawl
+    from tests.servers import Request as ServerRequest
+
+KEY, SESSION, NEXT = "s3cret-key", "s3cret-session", "s3cret-next"
+STORY = "/2026/11/20/a-story-of-the-day-with-a-long-name-{}.html"
+
+
+def crawler_of(*sites: Site, **settings: object) -> Crawler:
+    crawler = get_crawler(settings_dict=settings)
+    crawler.spider = crawler._create_spider("x")
+    crawler.spider.sites = list(sites)
+    return crawler
+
+
+def test_headers_are_in_a_request_only_while_it_is_downloaded():
+    site = make_site(
+        {"url": "https://www.paper.example/", "headers": {"X-Key": KEY, "Accept": "a"}}
+    )
+    middleware = SiteOptionsMiddleware(crawler_of(site))
+    for fails in (False, True):
+        request = Request("https://m.paper.example/1", headers={"Accept": ["b", "c"]})
+        middleware.process_request(request)
+        sent = request.headers.to_unicode_dict()
+        assert (sent["X-Key"], sent["Accept"]) == (KEY, "a")
+        if fails:
+            middleware.process_exception(request, OSError())
+        else:
+            middleware.process_response(request, Response(request.url))
+        assert dict(request.headers) == {b"Accept": [b"b", b"c"]}
+    others = ("http://www.paper.example/", "https://paper.example.org/", "https://other.example/")
+    for url in others:
+        request = Request(url)
+        middleware.process_request(request)
+        assert not request.headers, url
+
+
+def test_nothing_to_do():
+    with pytest.raises(NotConfigured):
+        SiteOptionsMiddleware(crawler_of(make_site("paper.example")))
+
+
+def test_closest_site_of_a_domain():
+    """A listed host has its own options, other hosts of the domain those of the first one."""
+    sites = [
+        make_site({"url": f"https://{host}.paper.example", "headers": {"X-Key": host}})
+        for host in ("www", "blog")
+    ]
+    middleware = SiteOptionsMiddleware(crawler_of(*sites))
+    for host, key in (("www", b"www"), ("blog", b"blog"), ("m", b"www")):
+        request = Request(f"https://{host}.paper.example/")
+        middleware.process_request(request)
+        assert request.headers["X-Key"] == key
+
+
+def test_cookies_need_their_middleware():
+    site = make_site({"url": "paper.example", "cookies": "a=1"})
+    with pytest.raises(SitesError, match="need COOKIES_ENABLED"):
+        SiteCookiesMiddleware.from_crawler(crawler_of(site, COOKIES_ENABLED=False))
+
+
+def test_cookies_of_the_list_survive_too_many_others():
+    site = make_site({"url": "https://paper.example", "cookies": {"sid": SESSION}})
+    middleware = SiteCookiesMiddleware.from_crawler(crawler_of(site))
+    for number in range(80):
+        request = Request(site.url)
+        middleware.process_request(request)
+        assert f"sid={SESSION}" in (request.headers["Cookie"] or b"").decode()
+        headers = {"Set-Cookie": f"c{number}=1"}
+        middleware.process_response(request, Response(site.url, headers=headers))
+
+
+class RecordingWeb(DirectWeb):
+    """Keeps all requests, with their headers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: list[ServerRequest] = []
+
+    async def answer(self, request: ServerRequest, writer: asyncio.StreamWriter) -> bool:
+        self.all.append(request)
+        return await super().answer(request, writer)
+
+
+def crawl(folder: Path, *command: str, **settings: object) -> Crawl:
+    settings = {
+        "TWISTED_DNS_RESOLVER": RESOLVER,
+        "NEWSCRAWL_WARC": folder / "warc",
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": folder / "cache",
+        "HTTPCACHE_IGNORE_HTTP_CODES": "503",
+        "LOG_LEVEL": "DEBUG",
+        "RETRY_TIMES": 1,
+        "NEWSCRAWL_BACKOFF_DELAY": 0.1,
+        **settings,
+    }
+    return run_scrapy(folder, [*command], direct_environment(), settings)
+
+
+def write_list(folder: Path, web: DirectWeb, **options: object) -> Path:
+    """Write a list of one site with a login; its secrets are in the folder ``secret``."""
+    (folder / "secret").mkdir()
+    (folder / "secret" / "cookies.txt").write_text(
+        "# Netscape HTTP Cookie File\n"
+        f".paper.example\tTRUE\t/\tFALSE\t0\tsid\t{SESSION}\n"
+        f".other.example\tTRUE\t/\tFALSE\t0\tsid\t{SESSION}\n"
+    )
+    site = {
+        "url": f"http://www.paper.example:{web.port}/",
+        "headers": {"X-Key": KEY, "User-Agent": "partner/1"},
+        "cookies": {"edition": "int"},
+        "cookie_file": "cookies.txt",
+        **options,
+    }
+    path = folder / "secret" / "sites.json"
+    path.write_text(json.dumps([site]))
+    return path
+
+
+def find_secrets(folder: Path, secret: bytes = b"s3cret") -> list[str]:
+    """Return the files of a crawl with *secret*; Scrapy's cache has the cookies of requests."""
+    found = []
+    for path in folder.rglob("*"):
+        is_cached = "cache" in path.parts and secret != KEY.encode()
+        if path.is_file() and path.parent.name != "secret" and not is_cached:
+            data = path.read_bytes()
+            data = gzip.decompress(data) if path.suffix == ".gz" else data
+            found += [str(path)] * (secret in data)
+    return found
+
+
+@pytest.mark.slow
+def test_login_of_a_site(tmp_path: Path):
+    """Secrets go to the hosts of the site only, and nowhere to disk; the session is renewed."""
+    with RecordingWeb() as web:
+        path = write_list(tmp_path, web)
+        links = "".join(
+            f'<a href="{STORY.format(n)}">A story of the day, with a long headline</a>'
+            for n in range(4)
+        )
+        web.put(
+            "www.paper.example/",
+            html(links, Set_Cookie=f"sid={NEXT}; Path=/; Domain=paper.example"),
+        )
+        web.put(f"www.paper.example{STORY.format(0)}", html(article_page(0)))
+        web.put(f"www.paper.example{STORY.format(1)}", html("", 503), html(article_page(1)))
+        web.put(
+            f"www.paper.example{STORY.format(2)}",
+            redirect(f"http://other.example:{web.port}{STORY.format(2)}"),
+        )
+        web.put(f"other.example{STORY.format(2)}", html(article_page(2)))
+        web.put(
+            f"www.paper.example{STORY.format(3)}",
+            redirect(f"http://m.paper.example:{web.port}{STORY.format(3)}"),
+        )
+        web.put(f"m.paper.example{STORY.format(3)}", html(article_page(3)))
+        done = crawl(tmp_path, "crawl", "sitelist", "-a", f"sites={path}")
+        log = list(web.all)
+    assert len(done.items) == 3, done.output
+    assert done.errors() == []
+    sessions = []
+    for request in log:
+        sent = request.headers
+        if request.host.startswith("other."):
+            assert "x-key" not in sent
+            assert "cookie" not in sent
+            assert sent["user-agent"].startswith("newscrawl/")
+            continue
+        assert (sent["x-key"], sent["user-agent"]) == (KEY, "partner/1"), request.target
+        cookies = dict(pair.split("=", 1) for pair in sent["cookie"].split("; "))
+        assert cookies["edition"] == "int"
+        sessions.append(cookies["sid"])
+    assert any(request.host.startswith("other.") for request in log)
+    assert {*sessions} == {SESSION, NEXT}
+    assert sessions == sorted(sessions, key=[SESSION, NEXT].index)
+    assert find_secrets(tmp_path) == find_secrets(tmp_path, KEY.encode()) == []
+
+
+@pytest.mark.slow
+def test_options_apply_to_other_spiders(tmp_path: Path):
+    """With NEWSCRAWL_SITES, and rules of the site instead of those of the setting."""
+    (tmp_path / "secret-rules").mkdir()
+    (tmp_path / "secret-rules" / "www.paper.example.txt").write_text("title: //h2\ntitel: //h1")
+    with RecordingWeb() as web:
+        path = write_list(tmp_path, web, rules="../secret-rules", delay=0.3)
+        for number in range(3):
+            page = article_page(number).replace("</article>", "<h2>By rule</h2></article>")
+            web.put(f"www.paper.example{STORY.format(number)}", html(page))
+        base = f"http://www.paper.example:{web.port}"
+        urls = ",".join(base + STORY.format(n) for n in range(3))
+        command = ("runspider", "tests/spiders/page_spider.py", "-a", f"urls={urls}")
+        done = crawl(tmp_path, *command, NEWSCRAWL_SITES=path, DOWNLOAD_DELAY_JITTER=0)
+        stories = [request for request in web.all if "/2026/" in request.target]
+    assert [item["title"] for item in done.items] == ["By rule"] * 3, done.output
+    assert {request.headers["x-key"] for request in stories} == {KEY}
+    assert done.output.count("unknown directive 'titel: //h1'") == 1
+    assert find_secrets(tmp_path) == find_secrets(tmp_path, KEY.encode()) == []
