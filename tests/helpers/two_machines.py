@@ -140,7 +140,7 @@ class Machine:
         }
         job_file = self.folder / "job.json"
         job_file.write_text(json.dumps(job), encoding="utf-8")
-        proxy = web.url.replace("127.0.0.1", self._gateway)
+        proxy = web.url.replace(web.address, self._gateway)
         return subprocess.Popen(
             [
                 *("nsenter", f"--net={self._namespace}"),
