@@ -306,12 +306,12 @@ def line_plot(
     *,
     highest: float | None = None,
 ) -> Plot | None:
-    """Return the plot of *values* by crawl, from 0; None without values."""
+    """Return the plot of *values* by crawl, from 0; None without two of them."""
     known = [value for value in values if value is not None]
-    if not known:
+    if len(known) < 2:
         return None
     top = highest or max(known) or 1.0
-    step = (_RIGHT - _LEFT - 16) / max(1, len(values) - 1)
+    step = (_RIGHT - _LEFT - 16) / (len(values) - 1)
     points = [
         Point(
             round(_LEFT + 8 + place * step, 1),

@@ -90,6 +90,15 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
         assert messages == []
 
 
+def test_first_crawl(tmp_path: Path):
+    """One crawl has no plots, and the pages say so."""
+    write_report(records()[:1], [], tmp_path)
+    for path in [tmp_path / "index.html", *(tmp_path / "sites").iterdir()]:
+        text = path.read_text(encoding="utf-8")
+        assert "Plots begin with the second crawl." in text
+        assert "<svg" not in text
+
+
 @pytest.mark.slow
 @needs_chromium
 def test_everything_from_pages_is_escaped(report: Path):
