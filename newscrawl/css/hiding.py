@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from newscrawl.css.parser import SPACE, Sheet
 from newscrawl.css.selectors import (
     MAX_SELECTOR_LENGTH,
     MAX_STEPS,
+    Selector,
     StyleTree,
     compile_selector,
     index_rules,
@@ -80,11 +81,32 @@ def _selectors_in(css: str) -> RuleIndex:
 class _NamesTree(StyleTree):
     """The elements by tag, id and classes."""
 
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self._ids, self._classes = document.attributes["id"], document.attributes["class"]
+
     def names_of(self, row: int) -> frozenset[str]:
-        values = self.document.attributes
-        return names_of(
-            self.tag[row], values["id"].get(row), values["class"].get(row), (), row == 0
-        )
+        found = self.names.get(row)
+        if found is None:
+            own = self.tag[row], self._ids.get(row), self._classes.get(row)
+            found = self.names[row] = names_of(*own, (), row == 0)
+        return found
+
+    def selector(self, text: str) -> Selector | None:
+        """Return the selector *text* if it may match, by its names. One with attributes does not.
+
+        They are of images and controls, states of panels, and of text that an attribute hides anyway.
+        """
+        selector = None if "[" in text else compile_selector(text)
+        self.steps += len(text) >> 4
+        return selector if selector and selector.required <= self._page_names else None
+
+    @cached_property
+    def _page_names(self) -> frozenset[str]:
+        """The names of all elements."""
+        ids, classes = set(self._ids.values()), " ".join(set(self._classes.values()))
+        named = [f"#{name}" for name in ids] + [f".{name}" for name in set(classes.split())]
+        return frozenset([*set(self.tag), *named, ":root"])
 
 
 def may_hide(
@@ -94,11 +116,16 @@ def may_hide(
 
     A sheet is only parsed if one of its rules matches, which may be for another medium.
     """
-    tree, named = _NamesTree(document), defaultdict(list)
-    sheets = list(filter(hiding_selectors, sheets))
-    for row in rows if sheets else ():
-        for name in (*tree.names_of(row), "*"):
-            named[name].append(row)
+    sheets = [sheet for sheet in sheets if hiding_selectors(sheet)]
+    if not sheets:
+        return False
+    tree, alike = _NamesTree(document), defaultdict(list)
+    named: defaultdict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        alike[tree.names_of(row)].append(row)
+    for names, found in alike.items():
+        for name in (*names, "*"):
+            named[name] += found
     return any(
         _hides(sheet, named, tree)
         and (isinstance(sheet, Sheet) or _hides(store.parsed(sheet), named, tree))
@@ -106,21 +133,12 @@ def may_hide(
     )
 
 
-def _hides(sheet: Sheet | str, named: Mapping[str, Sequence[int]], tree: StyleTree) -> bool:
+def _hides(sheet: Sheet | str, named: Mapping[str, Sequence[int]], tree: _NamesTree) -> bool:
     selectors = hiding_selectors(sheet)
     return any(
-        _matches(text, row, tree)
+        tree.steps > MAX_STEPS or selector.matches(row, tree)
         for name in selectors.keys() & named.keys()
         for text, _ in selectors[name]
+        if (selector := tree.selector(text)) is not None
         for row in named[name]
     )
-
-
-def _matches(text: str, row: int, tree: StyleTree) -> bool:
-    """Return whether a selector matches; one with attributes does not.
-
-    They are of images and controls, states of panels, and of text that an attribute hides anyway.
-    """
-    selector = None if "[" in text else compile_selector(text)
-    tree.steps += len(text) >> 4
-    return selector is not None and (tree.steps > MAX_STEPS or selector.matches(row, tree))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from html import unescape
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import urljoin
 
 from newscrawl.css.parser import Sheet, media_applies, parse_sheet
 from newscrawl.patterns import lazy_regex
@@ -97,14 +97,20 @@ def holds_css(attribute: Callable[[str], str | None]) -> bool:
     return kind in _TEXT_CSS and media_applies(attribute("media") or "")
 
 
-@lru_cache(1024)
 def sheet_url(href: str, base: str) -> str | None:
     """Return the absolute URL of the sheet *href*; None if invalid, ``data:``, or of fonts only."""
     href = "".join(href.split("\n")).strip()
+    if href[:1] == "/":  # the same in all pages of the site
+        base = "/".join(base.split("/", 3)[:3])
+    return _resolved(href, "" if href.startswith(("http://", "https://")) else base)
+
+
+@lru_cache(1024)
+def _resolved(href: str, base: str) -> str | None:
     if not href:
         return None
     try:
-        url = urldefrag(urljoin(base, href)).url
+        url = urljoin(base, href.partition("#")[0])
     except ValueError:
         return None
     scheme = url.partition(":")[0].lower()
