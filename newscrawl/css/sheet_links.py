@@ -100,9 +100,9 @@ def holds_css(attribute: Callable[[str], str | None]) -> bool:
 def sheet_url(href: str, base: str) -> str | None:
     """Return the absolute URL of the sheet *href*; None if invalid, ``data:``, or of fonts only."""
     href = "".join(href.split("\n")).strip()
-    if href[:1] == "/":  # the same in all pages of the site
+    if href.startswith(("/", "http://", "https://")):  # the same in all pages of the site
         base = "/".join(base.split("/", 3)[:3])
-    return _resolved(href, "" if href.startswith(("http://", "https://")) else base)
+    return _resolved(href, base)
 
 
 @lru_cache(1024)
