@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-TITLES = sorted(page.title or "" for page in expected_pages() if page.kind == "article")
+TITLES = sorted(page.title or "" for page in expected_pages() if page.is_article)
 SETTINGS = """
 # The sample sites have a private address and old articles.
 NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1
@@ -265,7 +265,7 @@ def test_stopped_crawl_is_resumed(container: Container):
 @pytest.mark.slow
 def test_other_subcommands(container: Container):
     """Arguments that start with another subcommand run it."""
-    page = next(page for page in expected_pages() if page.kind == "article")
+    page = next(page for page in expected_pages() if page.is_article)
     code, output = container.run("extract", "--text", str(page.file))
     assert code == 0
     assert output.startswith(f"{page.title}\n")

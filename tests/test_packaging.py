@@ -275,17 +275,17 @@ _SAMPLE_OPTIONS = [
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_installed_command_crawls_twice(installed: Path, tmp_path: Path):
-    """In an empty folder: 22 articles, then nothing new and the file is kept; also as CSV."""
+    """In an empty folder: 23 articles, then nothing new and the file is kept; also as CSV."""
     with SampleSites() as sites:
         command = (installed / "newscrawl", "crawl", *sites.urls.values(), *_SAMPLE_OPTIONS)
         run(*command, cwd=tmp_path)
         feed = (tmp_path / "articles.jsonl").read_bytes()
-        assert len(feed.splitlines()) == 22
+        assert len(feed.splitlines()) == 23
         assert "Nothing is due before " in run(*command, cwd=tmp_path)
         assert (tmp_path / "articles.jsonl").read_bytes() == feed
         run(*command, "-s", "NEWSCRAWL_ONLY_NEW=0", "-o", "articles.csv", cwd=tmp_path)
     table = (tmp_path / "articles.csv").read_text(encoding="utf-8")
-    assert len(list(csv.DictReader(io.StringIO(table)))) == 22
+    assert len(list(csv.DictReader(io.StringIO(table)))) == 23
 
 
 @pytest.mark.slow
@@ -302,7 +302,7 @@ def test_installed_addon_crawls_twice(installed: Path, tmp_path: Path):
         command = (*command, "-o", "articles.jsonl", *_SAMPLE_OPTIONS)
         assert "Sites" in run(*command, cwd=project)
         feed = (project / "articles.jsonl").read_bytes()
-        assert len(feed.splitlines()) == 22
+        assert len(feed.splitlines()) == 23
         assert "Nothing is due before " in run(*command, cwd=project)
         assert (project / "articles.jsonl").read_bytes() == feed
 
@@ -311,7 +311,7 @@ def test_installed_addon_crawls_twice(installed: Path, tmp_path: Path):
 @pytest.mark.timeout(1800)
 def test_installed_command_extracts(installed: Path, tmp_path: Path):
     """A folder in two workers, and a missing extra in one line."""
-    (page, *_) = (page for page in expected_pages() if page.kind == "article")
+    (page, *_) = (page for page in expected_pages() if page.is_article)
     (tmp_path / "pages").mkdir()
     for number in range(10):
         shutil.copy(page.file, tmp_path / "pages" / f"{number}.html")
@@ -373,7 +373,7 @@ def test_builds_and_crawls_on_other_pythons(checkout: Path, tmp_path: Path, vers
     with SampleSites() as sites:
         command = (binaries / "newscrawl", "crawl", *sites.urls.values(), *_SAMPLE_OPTIONS)
         run(*command, cwd=tmp_path)
-    assert len((tmp_path / "articles.jsonl").read_bytes().splitlines()) == 22
+    assert len((tmp_path / "articles.jsonl").read_bytes().splitlines()) == 23
 
 
 def test_extra_all_has_the_extras_of_users(metadata: dict[str, Any]):

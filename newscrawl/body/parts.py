@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from newscrawl.body.blocks import cast_votes
 from newscrawl.document.document import rows_between
+from newscrawl.document.repeats import outermost
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from newscrawl.document.document import Document
 
@@ -103,16 +104,8 @@ def rows_of_excluded_parts(
         return frozenset()
     max_chars = _MAX_PART_SHARE * sum(document.chars(root) for root in roots)
     unwanted = [row for row in unwanted if document.chars(row) <= max_chars]
-    inside = cast_votes(document.end, [_outermost(document, unwanted)])
+    inside = cast_votes(document.end, [outermost(document, unwanted)])
     return frozenset(unwanted).union(root for root in roots if inside[root])
-
-
-def _outermost(document: Document, rows: Iterable[int]) -> Iterator[int]:
-    end = 0
-    for row in sorted(rows):
-        if row >= end:
-            end = document.end[row]
-            yield row
 
 
 def _tables_of(document: Document, roots: Sequence[int]) -> list[int]:

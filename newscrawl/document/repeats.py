@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from newscrawl.document.document import Document
 
@@ -14,6 +14,15 @@ def prose(document: Document, start: int, stop: int) -> float:
     """Return the weighted characters outside of links in rows *start* to *stop*."""
     chars, links = document.chars_before, document.link_chars_before
     return chars[stop] - chars[start] - links[stop] + links[start]
+
+
+def outermost(document: Document, rows: Iterable[int]) -> Iterator[int]:
+    """Yield those of *rows* that are in no other of them, in document order."""
+    end = 0
+    for row in sorted(rows):
+        if row >= end:
+            end = document.end[row]
+            yield row
 
 
 def sibling_lists(

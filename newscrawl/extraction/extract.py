@@ -25,6 +25,7 @@ from newscrawl.extraction.rule_fields import BY_RULE, find_by_rule, find_rule
 from newscrawl.extraction.story_media import set_story_media
 from newscrawl.fields import (
     BARRIER_CONFIDENCE,
+    SERIES_CONFIDENCE,
     ExtractedFields,
     declared_type,
     detect_language,
@@ -33,6 +34,7 @@ from newscrawl.fields import (
     find_description,
     find_further_pages,
     find_paywall,
+    gallery_slides,
     kind_features,
     page_dates,
     page_kind,
@@ -179,6 +181,8 @@ def extract_parsed(
         article, parsed, document, {} if is_story else features, options
     )
 
+    _set_slides(article, page, result, options)
+
     # 8. Fields that depend on title and body.
     _set_description(article, page, result)
     if article.language is None and (language := detect_language(article.body)):
@@ -303,6 +307,19 @@ def _set_body(
         article.evidence["body"] = result.evidence
     set_formats(article, blocks if article.body else (), options.requested)
     set_story_media(article, document, result, options.requested)
+
+
+def _set_slides(
+    article: Article, page: PageContext, result: MethodResult, options: ExtractOptions
+) -> None:
+    """Set the slides of a gallery as its body if they have most of its text."""
+    document = page.document
+    slides = list(gallery_slides(document)) if article.kind == "gallery" else []
+    size = sum(map(document.chars, slides))
+    if size > 2 * len(article.body) and size >= options.min_body_chars:
+        found = Evidence("slides", SERIES_CONFIDENCE)
+        result = result._replace(roots=slides, skipped=frozenset(), evidence=found)
+        _set_body(article, page, result, options)
 
 
 def _kind(

@@ -24,7 +24,13 @@ from newscrawl.fields.kind.barriers import (
     without_consent,
 )
 from newscrawl.fields.kind.kind_features import ExtractedFields, declared_type, kind_features
-from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, has_article_data, page_kind
+from newscrawl.fields.kind.page_kind import (
+    PAGE_KIND_THRESHOLD,
+    SERIES_CONFIDENCE,
+    gallery_slides,
+    has_article_data,
+    page_kind,
+)
 from newscrawl.fields.metadata.authors import find_authors, without_byline
 from newscrawl.fields.metadata.description import find_description
 from newscrawl.fields.metadata.jsonld import Name, join_surrogates, parse_json_ld, read_literal
@@ -51,6 +57,7 @@ __all__ = [
     "BARRIER_CONFIDENCE",
     "DETECTED",
     "PAGE_KIND_THRESHOLD",
+    "SERIES_CONFIDENCE",
     "TITLE_CONFIDENCE",
     "DateEvidence",
     "ExtractedFields",
@@ -76,6 +83,7 @@ __all__ = [
     "find_headline",
     "find_paywall",
     "further_pages",
+    "gallery_slides",
     "has_article_data",
     "headline_by_style",
     "join_surrogates",

@@ -38,6 +38,11 @@ class ExpectedPage:
     body: str = ""
 
     @property
+    def is_article(self) -> bool:
+        """Whether a crawl emits the page."""
+        return self.title is not None
+
+    @property
     def file(self) -> Path:
         """File of the page; its URLs have the placeholder ``{{base}}`` for the server."""
         path = self.path + ("index.html" if self.path.endswith("/") else "")
@@ -146,7 +151,7 @@ def check_outcome(articles: Iterable[Article], urls: Mapping[str, str]) -> Crawl
     wanted = {
         urls[page.site].rstrip("/") + page.path: page
         for page in expected_pages()
-        if page.kind == "article"
+        if page.is_article
     }
     found: dict[str, Article] = {}
     surplus = []

@@ -9,6 +9,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 from lxml import etree
 
 from newscrawl.document.document import TEXT
+from newscrawl.document.repeats import outermost
 from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
@@ -147,19 +148,10 @@ def _body(document: Document, rule: SiteRule, *, shown: bool) -> list[int]:
     """Return the roots of the body, of the first expression that finds *shown* text, or any."""
     for expression in rule.patterns.get("body", ()):
         found = (_row(document, node) for node in _nodes(expression, document.root))
-        rows = sorted({row for row in found if row is not None})
-        roots = list(_outermost(document, rows))
+        roots = list(outermost(document, {row for row in found if row is not None}))
         if any(map(document.chars, roots)) if shown else roots:
             return [row for row in roots if not shown or document.chars(row)]
     return []
-
-
-def _outermost(document: Document, rows: Sequence[int]) -> Iterator[int]:
-    end = 0
-    for row in rows:
-        if row >= end:
-            end = document.end[row]
-            yield row
 
 
 def _stripped(document: Document, rule: SiteRule) -> list[range]:
@@ -175,7 +167,7 @@ def _stripped(document: Document, rule: SiteRule) -> list[range]:
             values = document.attributes[column].items()
             rows |= {r for r, value in values if any(it in value for it in rule.strip_names)}
     rows = {row for row in rows if document.tag[row] not in ("html", "body")}
-    return [range(row, document.end[row]) for row in _outermost(document, sorted(rows))]
+    return [range(row, document.end[row]) for row in outermost(document, rows)]
 
 
 def _link(document: Document, expression: etree.XPath, host: str, url: str | None) -> str | None:

@@ -173,7 +173,7 @@ def corpus(tmp_path: Path) -> Path:
     """Return a corpus of news: the newest article of each sample site."""
     folder = tmp_path / "news212"
     (folder / "pages").mkdir(parents=True)
-    newest = {page.site: page for page in reversed(expected_pages()) if page.kind == "article"}
+    newest = {page.site: page for page in reversed(expected_pages()) if page.is_article}
     rows = []
     for site, page in newest.items():
         (folder / "pages" / f"{site}.html.gz").write_bytes(gzip.compress(page.file.read_bytes()))

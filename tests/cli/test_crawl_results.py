@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ALLOWED = ("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.0/8")
 OPTIONS = ("-s", "NEWSCRAWL_MAX_AGE=0", "-s", "DOWNLOAD_DELAY=0", "-s", "RETRY_TIMES=0")
-ARTICLE = next(page for page in expected_pages() if page.kind == "article").file.read_bytes()
+ARTICLE = next(page for page in expected_pages() if page.is_article).file.read_bytes()
 HOME = b"<title>News</title><a href='/2026/11/20/the-harbour-opens-its-gates'>The harbour opens</a>"
 #: answers by path: status and body
 HEALTHY = {"/": (200, HOME), "/2026/11/20/the-harbour-opens-its-gates": (200, ARTICLE)}

@@ -26,7 +26,7 @@ OPTIONS = (
     "-s",
     "DOWNLOAD_DELAY=0",
 )
-TITLES = sorted(page.title or "" for page in expected_pages() if page.kind == "article")
+TITLES = sorted(page.title or "" for page in expected_pages() if page.is_article)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_appends_to_csv(tmp_path: Path, sites: SampleSites):
 
 def test_fetches_list_of_urls(tmp_path: Path, sites: SampleSites):
     """Comments and repeated URLs are left out, failures counted; a second run fetches all again."""
-    pages = [page for page in expected_pages() if page.kind == "article"][:3]
+    pages = [page for page in expected_pages() if page.is_article][:3]
     urls = [f"{sites.urls[page.site].rstrip('/')}{page.path}" for page in pages]
     missing = f"{sites.urls[pages[0].site]}missing.html"
     listed = "\n".join(["# articles", *urls, "", urls[0], missing])
@@ -132,7 +132,7 @@ def test_filters(tmp_path: Path, sites: SampleSites):
     wanted = [
         page
         for page in expected_pages()
-        if page.kind == "article" and page.date and str(page.date) >= "2026-11-18"
+        if page.is_article and page.date and str(page.date) >= "2026-11-18"
     ]
     done = newscrawl(tmp_path, "crawl", *sites.urls.values(), *OPTIONS, "--since", "2026-11-18")
     assert done.returncode == 0
@@ -140,7 +140,7 @@ def test_filters(tmp_path: Path, sites: SampleSites):
     assert 0 < len(wanted) < len(TITLES)
     assert " too_old" in done.stderr.decode()
     command = ("urls", "-", *OPTIONS, "--languages", "de", "--keywords", "Orgel,Orgelbauer")
-    pages = [page for page in expected_pages() if page.kind == "article"]
+    pages = [page for page in expected_pages() if page.is_article]
     urls = "\n".join(f"{sites.urls[page.site].rstrip('/')}{page.path}" for page in pages)
     done = newscrawl(tmp_path, *command, "-O", "organ.jsonl", data=urls.encode())
     assert done.returncode == 0

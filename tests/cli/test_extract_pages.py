@@ -42,7 +42,7 @@ def rows(output: bytes) -> list[dict[str, Any]]:
 @pytest.mark.slow
 def test_extracts_folder(tmp_path: Path):
     """A folder of 400 pages, in two workers: one row for each page, in order, with its source."""
-    articles = [page for page in expected_pages() if page.kind == "article"]
+    articles = [page for page in expected_pages() if page.is_article]
     (tmp_path / "pages" / "more").mkdir(parents=True)
     for number in range(400):
         folder = tmp_path / "pages" / ("more" if number % 2 else "")

@@ -120,7 +120,7 @@ Extraction.write = write
 )
 def test_in_a_task(tmp_path: Path, wait: str):
     """A task of the event loop that Ctrl-C ends is no error of its own, nor are other pages."""
-    source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
+    source = next(page.file for page in expected_pages() if page.is_article).read_bytes()
     for number in range(9):
         (tmp_path / f"{number}.html").write_bytes(source)
     code = f"import asyncio, os, signal\n{wait}\n{START}"
@@ -166,7 +166,7 @@ def test_during_the_end_of_a_crawl(tmp_path: Path):
 def test_during_extraction(tmp_path: Path):
     """The feed has whole lines."""
     (tmp_path / "pages").mkdir()
-    source = next(page.file for page in expected_pages() if page.kind == "article").read_bytes()
+    source = next(page.file for page in expected_pages() if page.is_article).read_bytes()
     for number in range(300):
         (tmp_path / "pages" / f"{number}.html").write_bytes(source)
     command = ["extract", "pages", "-o", "articles.jsonl"]

@@ -50,10 +50,10 @@ def crawls() -> list[psutil.Process]:
 
 def test_yields_articles(sites: list[str]):
     found = list(newscrawl.crawl(sites, settings=SETTINGS))
-    assert len(found) == 22
-    assert len({article.url for article in found}) == 22
+    assert len(found) == 23
+    assert len({article.url for article in found}) == 23
     assert all(isinstance(article, newscrawl.Article) and article.date for article in found)
-    assert len(sorted(article.published for article in found if article.published)) == 22
+    assert len(sorted(article.published for article in found if article.published)) == 23
     assert crawls() == []
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 OPTIONS = ("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "-s", "DOWNLOAD_DELAY=0")
-PAGES = [page for page in expected_pages() if page.kind == "article"][:8]
+PAGES = [page for page in expected_pages() if page.is_article][:8]
 
 
 @pytest.fixture

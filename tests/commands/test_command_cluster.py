@@ -33,7 +33,7 @@ ARTICLES = [
         body=page.body,
     )
     for page in expected_pages()
-    if page.kind == "article"
+    if page.is_article
 ]
 WIRE = {"Ports settle on common plug", "Forty ports agree on one", "Forty Ports Sign Pact on"}
 LATER = Article(**ARTICLES[0].to_dict() | {"body": f"{ARTICLES[0].body}\n\nMore later.",

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 SITE = "harbour-gazette"
 EXAMPLE = REPOSITORY / "examples" / "dead-selectors"
 PAGES = [page for page in expected_pages(SITE) if page.path.startswith("/2026/")]
-#: without the gallery, whose text is too short
-STORIES = {page.path: page for page in PAGES if page.kind == "article"}
+STORIES = {page.path: page for page in PAGES if page.is_article}
 
 
 @pytest.fixture

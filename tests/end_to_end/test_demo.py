@@ -46,7 +46,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
 
 def test_demo_extracts_every_article(demo: Demo):
     """``make demo`` emits all articles with the right title, date and body, and no other page."""
-    total = sum(page.kind == "article" for page in expected_pages())
+    total = sum(page.is_article for page in expected_pages())
     assert demo.done.returncode == 0, demo.done.stdout + demo.done.stderr
     assert (
         f"\n{total} of {total} articles found; {total} without a difference\n" in demo.done.stdout
@@ -56,7 +56,7 @@ def test_demo_extracts_every_article(demo: Demo):
     lines = (demo.folder / "articles.jsonl").read_text(encoding="utf-8").splitlines()
     articles = [json.loads(line) for line in lines]
     assert len(articles) == total
-    assert {article["kind"] for article in articles} == {"article"}
+    assert {article["kind"] for article in articles} == {"article", "gallery"}
     assert demo.done.stdout.count("3 near-duplicates: ") == 1
     assert sorted(article["cluster"]["size"] for article in articles) == [1] * (total - 2) + [2, 3]
     assert not list(demo.folder.glob("*neardup*"))
@@ -64,7 +64,7 @@ def test_demo_extracts_every_article(demo: Demo):
 
 def test_demo_shows_the_result(demo: Demo):
     """The table of the sites, an article, then commands; the log is a file."""
-    (page, *_) = (page for page in expected_pages() if page.kind == "article")
+    (page, *_) = (page for page in expected_pages() if page.is_article)
     shown, _, commands = demo.done.stdout.partition("Next:\n")
     title, byline, first = (
         place

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-TOTAL = sum(page.kind == "article" for page in expected_pages())
+TOTAL = sum(page.is_article for page in expected_pages())
 
 
 def crawl_samples(folder: Path, sites: SampleSites, **settings: object) -> Crawl:

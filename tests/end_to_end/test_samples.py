@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-ARTICLES = [page for page in expected_pages() if page.kind == "article"]
+ARTICLES = [page for page in expected_pages() if page.is_article]
 LEGACY = {
     "/2026/11/17/library-roof-appeal.html": "windows-1252",
     "/articles/20261117a.html": "Shift_JIS",

@@ -34,7 +34,7 @@ def test_article_has_the_expected_fields(page: ExpectedPage):
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in expected_pages() if page.kind != "article"], ids=label
+    "page", [page for page in expected_pages() if not page.is_article], ids=label
 )
 def test_other_page_is_not_an_article_or_has_low_confidence(page: ExpectedPage):
     article = extracted(page)

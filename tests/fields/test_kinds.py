@@ -113,6 +113,9 @@ def test_recognizes_galleries(slide: str):
         series_kind(parse_document(f"<main><p>{SENTENCE}</p><div>{slides}</div></main>"))
         == "gallery"
     )
+    short = "".join(slide.format(number=number, text="A boat.") for number in range(1, 8))
+    page = f"<header>{SENTENCE}</header><div>{short}</div><footer>{SENTENCE}</footer>"
+    assert series_kind(parse_document(page)) == "gallery"
     story = f"<p>{SENTENCE * 3}</p>" * 6
     assert series_kind(parse_document(f"<main>{story}<div>{slides}</div></main>")) is None
 

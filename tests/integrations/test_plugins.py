@@ -81,7 +81,7 @@ def test_jobdir(tmp_path: Path, spider: str, frontier: bool, limit: int):
 @pytest.mark.slow
 def test_httpcache(tmp_path: Path):
     """The second crawl requests nothing: pages, style sheets and robots.txt are in the cache."""
-    articles = [page for page in expected_pages("harbour-gazette") if page.kind == "article"]
+    articles = [page for page in expected_pages("harbour-gazette") if page.is_article]
     with SampleSites() as sites:
         base = sites.urls["harbour-gazette"].rstrip("/")
         arguments = {"urls": ",".join(f"{base}{page.path}" for page in articles)}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from newscrawl.neardup.sketch import Sketch
 
 WIRE = [page for page in expected_pages() if "shore-power" in page.path or "20261118" in page.path]
-OTHERS = [page for page in expected_pages() if page.kind == "article" and page not in WIRE]
+OTHERS = [page for page in expected_pages() if page.is_article and page not in WIRE]
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 

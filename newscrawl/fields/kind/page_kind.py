@@ -14,7 +14,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from newscrawl.document.repeats import prose, sibling_lists
+from newscrawl.document.repeats import outermost, prose, sibling_lists
 from newscrawl.ensemble.ensemble import load_model
 from newscrawl.fields.kind.kind_features import (
     KIND_FEATURES,
@@ -56,6 +56,7 @@ _SERIES_TYPES = _GALLERY_TYPES | {"LiveBlogPosting"}
 _MAX_LINK_DENSITY = 0.4
 _ENTRY_TAGS = frozenset({"article", "dd", "div", "li", "section", "tr"})
 _SLIDE_TAGS = _ENTRY_TAGS | {"figure"}
+_AROUND = ("aside", "footer", "header", "nav")
 # Times such as "18:53", "18.53 Uhr", "6h05" and "午後6時05分", or counters such as "3 / 12".
 _MARK = re.compile(
     r"(?P<time>\D{0,12}+(?:[01]?\d|2[0-3])\s?[:.h時시点][\s]?[0-5]\d(?!\d|\.\d)\D{0,12}$)"
@@ -149,13 +150,25 @@ def has_article_data(document: Document) -> bool:
 
 def series_kind(document: Document) -> Literal["live", "gallery"] | None:
     """Return the kind of series, or None for other pages."""
-    page = prose(document, 0, len(document))
+    page = _prose_of_page(document)
     if not page:
         return None
     times, counters = _marks(document)
-    if _is_gallery(document, counters, page):
+    if _slides(document, counters, page):
         return "gallery"
     return "live" if _is_live(document, times, page) else None
+
+
+def gallery_slides(document: Document) -> Sequence[int]:
+    """Return the captions or numbered elements with most prose of a page, if there are such."""
+    return _slides(document, _marks(document)[1], _prose_of_page(document))
+
+
+def _prose_of_page(document: Document) -> float:
+    """Return the prose outside of what sections a page."""
+    around = outermost(document, (row for tag in _AROUND for row in document.rows_of(tag)))
+    whole = prose(document, 0, len(document))
+    return whole - sum(prose(document, row, document.end[row]) for row in around)
 
 
 def _marks(document: Document) -> tuple[list[int], list[int]]:
@@ -195,15 +208,14 @@ def _begins_with_time(document: Document, row: int) -> bool:
     return document.link_chars(texts[0]) == document.link_chars(texts[1]) == 0
 
 
-def _is_gallery(document: Document, counters: Sequence[int], page: float) -> bool:
-    if _is_most_prose(document, document.rows_of("figcaption"), page):
-        return True
+def _slides(document: Document, counters: Sequence[int], page: float) -> Sequence[int]:
+    captions = document.rows_of("figcaption")
+    if _is_most_prose(document, captions, page):
+        return captions
     if len({document.text[row] for row in counters}) < MIN_SLIDES:
-        return False
-    return any(
-        _is_most_prose(document, rows, page)
-        for rows in sibling_lists(document, counters, _SLIDE_TAGS)
-    )
+        return ()
+    lists = sibling_lists(document, counters, _SLIDE_TAGS)
+    return next((rows for rows in lists if _is_most_prose(document, rows, page)), ())
 
 
 def _is_most_prose(document: Document, rows: Sequence[int], page: float) -> bool:

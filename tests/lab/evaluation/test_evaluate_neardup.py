@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from newscrawl.lab.corpora.map_pages import PageOutcome
 
-PAGES = [page for page in expected_pages() if page.kind == "article"]
+PAGES = [page for page in expected_pages() if page.is_article]
 PAGE = """<!doctype html><html lang="en"><head><title>{title}</title></head><body>
 <nav><a href="/news">News</a> <a href="/sport">Sport</a></nav><article><h1>{title}</h1>
 {paragraphs}</article><footer>All rights reserved by {site}, the paper of the coast</footer></body>
