@@ -367,7 +367,7 @@ def plain_text(text: str) -> str:
         text = html.unescape(html.unescape(text))
     if "\\u" in text and _ESCAPED.search(text):
         text = unescaped(text)
-    return squeeze(without_unprintable(text))
+    return " ".join((text if text.isprintable() else _CONTROL.sub("", text)).split())
 
 
 def without_unprintable(text: str) -> str:
