@@ -289,7 +289,7 @@ def _agreed(
         return None
     for source, text in ((it.source, heading_text(it.text)) for it in metadata.titles):
         if text.lower() == span.text.lower() and site.strip(text) == text:
-            is_name = site.is_named_by(text) or site.is_named_by(span.text)
+            is_name = site.is_named_by(text)
             return None if is_name else TitleCandidates([span], {}, {source: text})
     return None
 
