@@ -104,10 +104,8 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> "am", "pm" or "night", which has hours of both
     day_periods: dict[str, str]
-    #: phrase after the number -> entries
+    #: first characters of the phrase after the number, at most KEY_LENGTH -> entries
     ago: dict[str, list[Ago]]
-    #: first one to three characters of these phrases
-    ago_starts: frozenset[str]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase such as "yesterday" -> unit and number of them before now
@@ -172,7 +170,6 @@ def _vocabulary(base: str) -> Vocabulary:
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods=merged("day_periods"),
         ago=ago,
-        ago_starts=frozenset(key[:KEY_LENGTH] for key in ago),
         ago_before=ago_before,
         moments={key: (unit, int(count)) for key, (count, unit) in counts.items()},
         weekdays=weekdays,
@@ -198,7 +195,7 @@ def _index_ago_phrases(
         left, _, right = text.partition("#")
         ago = Ago(left.strip(), right.strip(), unit, rank)
         if ago.after:
-            after.setdefault(ago.after, []).append(ago)
+            after.setdefault(ago.after[:KEY_LENGTH], []).append(ago)
         else:
             before.setdefault(ago.before.rpartition(" ")[2], []).append(ago)
     return after, before
