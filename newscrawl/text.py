@@ -75,7 +75,7 @@ def words(text: str) -> list[str]:
 def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
     """Return the indices of the texts *joined* by NUL in which *pattern* is found; NUL ends a text."""
     starts = [0, *[found.start() for found in pattern.finditer(joined)]]
-    places = accumulate(joined.count("\0", *ends) for ends in pairwise(starts))
+    places = accumulate([joined.count("\0", *ends) for ends in pairwise(starts)])
     return list(dict.fromkeys(places))
 
 
@@ -144,7 +144,7 @@ def letter_overlap(part: str, whole: str) -> float:
     key, other = "".join(words(part)), "".join(words(whole))
     size = round(_SHINGLE / char_weight(key))
     sequences = [key[place : place + size] for place in range(len(key) - size + 1)]
-    return sum(sequence in other for sequence in sequences) / (len(sequences) or 1)
+    return sum(map(other.__contains__, sequences)) / (len(sequences) or 1)
 
 
 def escape_markdown(text: str) -> str:

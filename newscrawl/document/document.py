@@ -302,7 +302,8 @@ class Document(Rows):
         named: set[str] = set()
         for part in parts:
             before = text.split(part)[:-1]
-            named.update(names[place] for place in accumulate(it.count("\0") for it in before))
+            places = accumulate([it.count("\0") for it in before])
+            named.update(map(names.__getitem__, places))
         if accept is not None:
             named = set(filter(accept, named))
         rows: set[int] = set()

@@ -107,10 +107,10 @@ def find_embedded_article(
     Paragraphs are separated by blank lines. The text in JSON-LD is read first.
     """
     before = document.chars_before
-    shown = sum(before[row + 1] - before[row] for row in rows)
+    shown = sum([before[row + 1] - before[row] for row in rows])
     if shown > MAX_SHOWN_CHARS:
         return None
-    longest = max((document.text[row] for row in rows), key=len, default="")
+    longest = max(map(document.text.__getitem__, rows), key=len, default="")
     probe = _search_string(longest[:_PROBE_RANGE])
     titles = (*(it.text for it in metadata.titles), document.title, title)
     headlines = list(dict.fromkeys(titles))

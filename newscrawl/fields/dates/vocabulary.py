@@ -136,17 +136,13 @@ def vocabulary(language: str | None) -> Vocabulary:
 
 @lru_cache(maxsize=64)
 def _vocabulary(base: str) -> Vocabulary:
-    languages = _table()["languages"]
-    layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], languages[base]]
+    names = SHARED, _DEFAULT_LANGUAGE, base
+    layers = list(map(_table()["languages"].__getitem__, names))
 
     def merged(name: str) -> dict[str, str]:
         """Return phrase -> value; the language's own words override the others."""
-        return {
-            key: value
-            for layer in layers
-            for value, phrases in layer.get(name, {}).items()
-            for key in phrases
-        }
+        shared, english, own = (_values(name, language) for language in names)
+        return shared | english | own
 
     months = _numbers(merged("months"))
     others: dict[str, tuple[Calendar, int]] = {
@@ -177,6 +173,13 @@ def _vocabulary(base: str) -> Vocabulary:
         ones=ones,
         relative_words=ones | {key.partition(" ")[0] for key in (*counts, *weekdays)},
     )
+
+
+@cache
+def _values(name: str, language: str) -> dict[str, str]:
+    """Return phrase -> value of the words *name* of *language* alone."""
+    groups = _table()["languages"][language].get(name, {})
+    return {key: value for value, phrases in groups.items() for key in phrases}
 
 
 def _numbers(names: dict[str, str]) -> dict[str, int]:

@@ -401,7 +401,8 @@ class _PageFeatures:
 
     def _ancestor_columns(self, spans: Sequence[TitleSpan]) -> FeatureColumns:
         document = self.document
-        rows = [list(document.ancestors(span.rows[0])) for span in spans]
+        paths = {row: list(document.ancestors(row)) for row in {span.rows[0] for span in spans}}
+        rows = [paths[span.rows[0]] for span in spans]
         tags = [[document.tag[row] for row in above] for above in rows]
         levels = ((HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS) for above in tags)
         around = list(map(frozenset, tags))
@@ -416,18 +417,16 @@ class _PageFeatures:
             "emphasized": [
                 float(not _EMPHASIS.isdisjoint(above[:_MAX_EMPHASIS_DEPTH])) for above in tags
             ],
-            "named": list(map(self._named, spans)),
+            "named": list(map(self._named, spans, rows)),
         }
 
-    def _named(self, span: TitleSpan) -> int:
+    def _named(self, span: TitleSpan, above: Sequence[int]) -> int:
         """Return 1 if a class or id around nothing but *span* means a headline, 2 if one of a story."""
         document = self.document
         classes, ids = document.attributes["class"], document.attributes["id"]
-        names = " ".join(
-            f"{classes.get(row, '')} {ids.get(row, '')}"
-            for row in islice(document.ancestors(span.rows[0]), _MAX_NAMED_DEPTH)
-            if document.chars(row) <= 2 * weighted_length(span.text)
-        ).lower()
+        longest = 2 * weighted_length(span.text)
+        own = [row for row in above[:_MAX_NAMED_DEPTH] if document.chars(row) <= longest]
+        names = " ".join([f"{classes.get(row, '')} {ids.get(row, '')}" for row in own]).lower()
         if not _HEADLINE_NAME.search(names):
             return 0
         return 2 if _STORY_NAME.search(names) else 1
