@@ -369,6 +369,16 @@ class Document(Rows):
             yield row
             row = self.parent[row]
 
+    def closest_ancestors(self, row: int, count: int) -> list[int]:
+        """Return the rows of at most *count* ancestors of *row*, closest first."""
+        parent = self.parent
+        rows: list[int] = []
+        row = parent[row]
+        while row >= 0 and len(rows) < count:
+            rows.append(row)
+            row = parent[row]
+        return rows
+
     def subtree_text(self, row: int) -> str:
         """Return the shown text of the subtree of *row*, one space between text nodes."""
         end = self.end[row]

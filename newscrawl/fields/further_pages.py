@@ -153,7 +153,7 @@ def _links(
     yield from ((link.get("href"), "", True) for link in following if link.tag == "link")
     named = {link.row for link in following if link.tag == "a"}
     texts = document.text_rows
-    first, last = min(roots), max(document.end[root] for root in roots)
+    first, last = min(roots), max(map(document.end.__getitem__, roots))
     before = rows_between(texts, 0, first)[-_TEXTS_BEFORE:]
     after = rows_between(texts, last, len(document))[:_TEXTS_AFTER]
     start, stop = min(before, default=first), max(after, default=last)
@@ -172,7 +172,7 @@ def _links(
         if not label and (href.startswith("?") or (stem and stem in href)):
             images = rows_between(document.rows_of("img"), row, document.end[row])
             label = next((document.media_attributes(it).get("alt", "") for it in images), "")
-        names = (names.get(it, "") for names in marks for it in (row, document.parent[row]))
+        names = [names.get(it, "") for names in marks for it in (row, document.parent[row])]
         is_named = row in named or _NEXT_NAME.search(" ".join(names)) is not None
         says_page = not numbered or is_named or len(_LABEL_NUMBER.findall(label)) == 1
         if is_named or (0 < len(label) <= _MAX_LABEL and (says_page or _says_next(label))):

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -444,7 +444,7 @@ class _Bylines:
         Their words are not in lower case elsewhere on the page.
         """
         document, rows = self.document, self.document.shown_rows
-        above = islice(document.ancestors(rows[line[0]]), _MAX_LEVELS)
+        above = document.closest_ancestors(rows[line[0]], _MAX_LEVELS)
         spaced = text.replace(",", " ").split()
         is_name = sum(not is_lower(word) or "-" in word for word in spaced) > 1
         is_long = len(text) > _MAX_LINE
@@ -480,7 +480,7 @@ class _Bylines:
 
     def _is_elsewhere(self, row: int) -> bool:
         """Return whether the text node *row* is in a caption or a menu."""
-        above = islice(self.document.ancestors(row), _MAX_LEVELS)
+        above = self.document.closest_ancestors(row, _MAX_LEVELS)
         return any(self.document.tag[ancestor] in _OTHER_PLACES for ancestor in above)
 
     def _source(self, row: int) -> str | None:
@@ -489,7 +489,7 @@ class _Bylines:
         source = "class" if row - 1 in self._icons else None
         hrefs, tag = document.attributes["href"], document.tag
         classes, ids = document.attributes["class"], document.attributes["id"]
-        for above in islice(document.ancestors(row), _MAX_LEVELS):
+        for above in document.closest_ancestors(row, _MAX_LEVELS):
             chars = document.chars(above)
             if chars > _MAX_ELEMENT:
                 break
@@ -536,7 +536,7 @@ class _Bylines:
 
 def is_of_card(document: Document, row: int) -> bool:
     """Return whether *row* is in the card of another story: its link, no heading of this one."""
-    for above in islice(document.ancestors(row), _MAX_LEVELS):
+    for above in document.closest_ancestors(row, _MAX_LEVELS):
         if document.chars(above) > _MAX_CARD or rows_between(
             document.rows_of("h1"), above, document.end[above]
         ):

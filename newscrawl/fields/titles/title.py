@@ -6,7 +6,7 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -400,5 +400,6 @@ def _letters(text: str) -> str:
     return "".join(words(text))
 
 
+@lru_cache(maxsize=256)  # titles are compared with many headings
 def _normalized(text: str) -> str:
     return " ".join(words(text))

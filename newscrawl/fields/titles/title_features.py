@@ -136,7 +136,7 @@ def stated_title_features(
             share = max(share, length / size)
         gap = min(gap, abs(length - len(other.normalized)) / size)
     by_source = {source: ratios[title] for source, title in stated.items()}
-    votes = sum(value >= _VOTE_RATIO for value in by_source.values())
+    votes = sum([value >= _VOTE_RATIO for value in by_source.values()])
     return StatedTitleFeatures(by_source, max(ratios.values()), likeness, share, votes, gap)
 
 
@@ -404,10 +404,10 @@ class _PageFeatures:
         paths = {row: list(document.ancestors(row)) for row in {span.rows[0] for span in spans}}
         rows = [paths[span.rows[0]] for span in spans]
         tags = [[document.tag[row] for row in above] for above in rows]
-        levels = ((HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS) for above in tags)
+        levels = [[HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS] for above in tags]
         around = list(map(frozenset, tags))
         return {
-            "heading_level": [next(found, 7) for found in levels],
+            "heading_level": [found[0] if found else 7 for found in levels],
             **{f"in_{name}": [float(name in names) for names in around] for name in REGIONS},
             "links_home": [
                 float(links_home(document, above[0] if it.heading is None else it.heading))
@@ -465,4 +465,4 @@ class _PageFeatures:
 
     def _share_in_host(self, text: WordSet) -> float:
         long_words = [word for word in text.words if len(word) >= _MIN_HOST_WORD]
-        return sum(word in self.host for word in long_words) / (len(long_words) or 1)
+        return sum(map(self.host.__contains__, long_words)) / (len(long_words) or 1)
