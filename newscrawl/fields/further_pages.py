@@ -41,7 +41,7 @@ _OTHER: Final = lazy_regex(
     re.IGNORECASE,
 )
 _LABEL_NUMBER: Final = lazy_regex(r"\d+")
-_PAGE_NUMBER: Final = lazy_regex(r"(?<!\d)\d{1,2}(?!\d)")
+_PAGE_NUMBER: Final = lazy_regex(r"\d(?<!\d\d)\d?(?!\d)")
 _NUMBERED_PATH: Final = lazy_regex(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
