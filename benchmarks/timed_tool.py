@@ -40,7 +40,9 @@ STAGES = {
     "choice of blocks": ["default_method.choose_blocks"],
     "bylines and consent": ["default_method.without_byline", "default_method.without_consent"],
     "hidden text by style": [
+        "method.Stylesheets.may_hide",
         "method.Stylesheets.may_hide_part",
+        "default_method.elements_around_some",
         "default_method.little_hidden_text",
     ],
     "embedded article": ["default_method.find_embedded_article"],

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 
 LISTS = {
+    "common": "frequent in texts of the language, rare in those of others",
     "updated": "before the date of an update",
     "published": "before the date of publication",
     "other_dates": "before the date of something else: a picture, a member, an event",

@@ -239,16 +239,17 @@ def reveal_hidden_article(document: Document) -> Document:
     scripts if the page shows little else.
     """
     hidden = document.hidden
-    invisible = (row for row in document.text_rows if hidden[row] == INVISIBLE)
-    long_rows = list(_long_texts(document, invisible)) if INVISIBLE in hidden else ()
+    text = document.text
+    rows = document.text_rows if INVISIBLE in hidden else ()
+    long_rows = list(_long_texts(document, [row for row in rows if hidden[row] == INVISIBLE]))
     if long_rows:
-        shown = (document.text[row] for row in document.text_nodes())
-        copied = {_start(text) for text in shown if WIDE_WEIGHT * len(text) >= _MIN_LONG_CHARS}
+        shown = [text[row] for row in document.shown_rows]
+        copied = {_start(it) for it in shown if WIDE_WEIGHT * len(it) >= _MIN_LONG_CHARS}
         long_rows = [
             row
             for row in long_rows
-            if _start(document.text[row]) not in copied
-            and not any(document.tag[it] in _NEVER_REVEALED for it in document.ancestors(row))
+            if _start(text[row]) not in copied
+            and _NEVER_REVEALED.isdisjoint(map(document.tag.__getitem__, document.ancestors(row)))
         ]
         hiding = {*_hidden_article(document, long_rows), *_hidden_panels(document, long_rows)}
         if hiding:

@@ -56,7 +56,7 @@ def _comments(document: Document, region: range, dates: Sequence[int]) -> Iterat
 def _start(document: Document, previous: int, date: int, following: int) -> int:
     """Return the row of the highest element with the *date* and neither of its neighbours."""
     start = date
-    for above in islice(document.ancestors(date), _MAX_LEVELS):
+    for above in document.closest_ancestors(date, _MAX_LEVELS):
         if above <= previous or document.end[above] > following:
             break
         start = above
@@ -71,7 +71,7 @@ def _author(document: Document, rows: Sequence[int], date: int) -> int | None:
     named = (
         row
         for row in head
-        if any(_NAMED.search(classes.get(it, "")) for it in islice(document.ancestors(row), 2))
+        if any(_NAMED.search(classes.get(it, "")) for it in document.closest_ancestors(row, 2))
     )
     letters = (row for row in head if any(map(str.isalpha, document.text[row])))
     return next(named, next(letters, None))
@@ -83,7 +83,7 @@ def _block(document: Document, row: int) -> int:
 
 def _date(document: Document, row: int) -> str:
     """Return the instant of the ``time`` element around a date, or its text."""
-    for above in islice(document.ancestors(row), _MAX_TIME_LEVELS):
+    for above in document.closest_ancestors(row, _MAX_TIME_LEVELS):
         if document.tag[above] == "time":
             place = bisect_left(document.statements, above, key=lambda it: it.row)
             for statement in document.statements[place : place + 1]:

@@ -302,7 +302,8 @@ class Document(Rows):
         named: set[str] = set()
         for part in parts:
             before = text.split(part)[:-1]
-            named.update(names[place] for place in accumulate(it.count("\0") for it in before))
+            places = accumulate([it.count("\0") for it in before])
+            named.update(map(names.__getitem__, places))
         if accept is not None:
             named = set(filter(accept, named))
         rows: set[int] = set()
@@ -367,6 +368,16 @@ class Document(Rows):
         while row >= 0:
             yield row
             row = self.parent[row]
+
+    def closest_ancestors(self, row: int, count: int) -> list[int]:
+        """Return the rows of at most *count* ancestors of *row*, closest first."""
+        parent = self.parent
+        rows: list[int] = []
+        row = parent[row]
+        while row >= 0 and len(rows) < count:
+            rows.append(row)
+            row = parent[row]
+        return rows
 
     def subtree_text(self, row: int) -> str:
         """Return the shown text of the subtree of *row*, one space between text nodes."""

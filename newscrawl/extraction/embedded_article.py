@@ -107,10 +107,10 @@ def find_embedded_article(
     Paragraphs are separated by blank lines. The text in JSON-LD is read first.
     """
     before = document.chars_before
-    shown = sum(before[row + 1] - before[row] for row in rows)
+    shown = sum([before[row + 1] - before[row] for row in rows])
     if shown > MAX_SHOWN_CHARS:
         return None
-    longest = max((document.text[row] for row in rows), key=len, default="")
+    longest = max(map(document.text.__getitem__, rows), key=len, default="")
     probe = _search_string(longest[:_PROBE_RANGE])
     titles = (*(it.text for it in metadata.titles), document.title, title)
     headlines = list(dict.fromkeys(titles))
@@ -229,6 +229,8 @@ class _DataReader:
         self._least = least
         #: texts with their values by id of the value and depth; references make cycles
         self._texts: dict[tuple[int, int], tuple[Any, str]] = {}
+        #: whether an object names the page, by its id and whether it is nested
+        self._named: dict[tuple[int, bool], bool] = {}
 
     def articles(self, values: Iterable[Any]) -> Iterator[tuple[str, int]]:
         """Yield texts that agree with the page, with their agreement, without the headline."""
@@ -281,7 +283,10 @@ class _DataReader:
     def _agreement(self, value: Any, parents: Sequence[dict[str, Any]]) -> int:
         page = self._page
         for depth, parent in enumerate(parents):
-            if self._names_page(parent, nested=not depth):
+            key = id(parent), not depth
+            if key not in self._named:
+                self._named[key] = self._names_page(parent, nested=not depth)
+            if self._named[key]:
                 return _NAMED
             if any(parent[key] for key in parent if _names_title(key)):
                 break  # another story
@@ -310,7 +315,7 @@ class _DataReader:
         return len(path) >= _MIN_HEADLINE and any(path in own for own in self._page.paths)
 
     def _is_headline(self, value: Any) -> bool:
-        if not isinstance(value, str) or len(value) > _MAX_HEADLINE:
+        if not isinstance(value, str) or not _MIN_HEADLINE <= len(value) <= _MAX_HEADLINE:
             return False
         key = _key(_plain(value))
         return len(key) >= _MIN_HEADLINE and any(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     #: path and parameters without the number of the page
     Address = tuple[str, tuple[tuple[str, str], ...]]
     Readings = dict[Address, int | None]
+    #: address, text, and whether it is named as the next page
+    Link = tuple[str, str, bool]
 
 _TEXTS_BEFORE: Final = 40
 _TEXTS_AFTER: Final = 80
@@ -39,7 +41,7 @@ _OTHER: Final = lazy_regex(
     re.IGNORECASE,
 )
 _LABEL_NUMBER: Final = lazy_regex(r"\d+")
-_PAGE_NUMBER: Final = lazy_regex(r"(?<!\d)\d{1,2}(?!\d)")
+_PAGE_NUMBER: Final = lazy_regex(r"\d(?<!\d\d)\d?(?!\d)")
 _NUMBERED_PATH: Final = lazy_regex(
     r"(?P<base>/.*[^/])[-_/,.](?P<word>[a-z]{0,8})[-_=]?(?P<number>\d{1,2})(?P<end>\.\w{2,5})?",
     re.IGNORECASE,
@@ -80,23 +82,26 @@ def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tu
     links = document.statements if document.rows_of("base") else ()
     bases = (link.get("href") for link in links if link.tag == "base")
     try:
-        base, stem = urljoin(url, next(bases, "")), _stem(url)
-        host, own = urlsplit(url).netloc, _splits(url)
+        stem = _stem(url)
+        numbered = list(_links(document, roots, stem, numbered=True))
+        if not numbered:  # the common case
+            return ()
+        base, host, own = urljoin(url, next(bases, "")), urlsplit(url).netloc, _splits(url)
     except ValueError:  # no address, or one with too many parameters
         return ()
 
-    def targets(*, numbered: bool) -> Iterator[tuple[str, Readings, str, bool]]:
-        """Yield the address, readings and label of links on the host, and whether it is named."""
-        for href, label, is_next in _links(document, roots, stem, numbered=numbered):
+    def targets(links: Iterable[Link]) -> Iterator[tuple[str, Readings, str, bool]]:
+        """Yield the address, readings and label of *links* on the host, and whether they are named."""
+        for href, label, is_next in links:
             with suppress(ValueError):
                 target = urljoin(base, href)
                 if urlsplit(target).netloc == host:
                     yield target, _splits(target), label, is_next
 
-    for following, splits, label, is_next in targets(numbered=True):
+    for following, splits, label, is_next in targets(numbered):
         if _follows(own, splits, label, is_next=is_next):
-            others = (it for it, _, _, is_next in targets(numbered=False) if not is_next)
-            whole = (it for it in others if _is_whole(url, it))
+            others = targets(_links(document, roots, stem, numbered=False))
+            whole = (it for it, _, _, is_next in others if not is_next and _is_whole(url, it))
             return tuple(dict.fromkeys([*islice(whole, 1), following]))
     return ()
 
@@ -137,37 +142,37 @@ def _stem(url: str) -> str:
 
 def _links(
     document: Document, roots: Sequence[int], stem: str, *, numbered: bool
-) -> Iterator[tuple[str, str, bool]]:
-    """Yield address and text of links and options, and whether they are named as the next page.
+) -> Iterator[Link]:
+    """Yield the links and options that may lead to a page of the story.
 
     Links with a path that lacks *stem* are left out; with *numbered*, those without a number, too,
     and those of which neither name nor text says that they are a page of the story.
     """
-    named = set()
-    for link in document.statements:
-        if "rel" not in link.attributes or "next" not in link.get("rel").lower().split():
-            continue
-        if link.tag == "link":
-            yield link.get("href"), "", True
-        elif link.tag == "a":
-            named.add(link.row)
+    related = [link for link in document.statements if "rel" in link.attributes]
+    following = [link for link in related if "next" in link.get("rel").lower().split()]
+    yield from ((link.get("href"), "", True) for link in following if link.tag == "link")
+    named = {link.row for link in following if link.tag == "a"}
     texts = document.text_rows
-    first, last = min(roots), max(document.end[root] for root in roots)
+    first, last = min(roots), max(map(document.end.__getitem__, roots))
     before = rows_between(texts, 0, first)[-_TEXTS_BEFORE:]
     after = rows_between(texts, last, len(document))[:_TEXTS_AFTER]
     start, stop = min(before, default=first), max(after, default=last)
-    hrefs = document.attributes["href"]
+    address_of = document.attributes["href"].get
     marks = document.attributes["class"], document.attributes["id"]
-    rows = filter(hrefs.__contains__, rows_between(document.rows_of("a"), start, stop + 2))
-    for row in (row for row in rows if not numbered or _PAGE_NUMBER.search(hrefs[row])):
-        href = hrefs[row]  # the common case:
-        if stem not in href and (href.startswith(_ABSOLUTE) or _ELSEWHERE.match(href)):
+    rows = rows_between(document.rows_of("a"), start, stop + 2)
+    links = [(row, href) for row in rows if (href := address_of(row)) is not None]
+    if stem:  # most links lead elsewhere
+        links = [it for it in links if stem in it[1] or not it[1].startswith(_ABSOLUTE)]
+    for row, href in links:
+        if numbered and not _PAGE_NUMBER.search(href):
+            continue
+        if stem not in href and _ELSEWHERE.match(href):
             continue
         label = document.shown_text(row)
         if not label and (href.startswith("?") or (stem and stem in href)):
             images = rows_between(document.rows_of("img"), row, document.end[row])
             label = next((document.media_attributes(it).get("alt", "") for it in images), "")
-        names = (names.get(it, "") for names in marks for it in (row, document.parent[row]))
+        names = [names.get(it, "") for names in marks for it in (row, document.parent[row])]
         is_named = row in named or _NEXT_NAME.search(" ".join(names)) is not None
         says_page = not numbered or is_named or len(_LABEL_NUMBER.findall(label)) == 1
         if is_named or (0 < len(label) <= _MAX_LABEL and (says_page or _says_next(label))):
@@ -176,7 +181,7 @@ def _links(
         yield from _options(document, stem)
 
 
-def _options(document: Document, stem: str) -> Iterator[tuple[str, str, bool]]:
+def _options(document: Document, stem: str) -> Iterator[Link]:
     """Yield the addresses of a menu, and the last number of each as its text, which is not kept."""
     for value in _OPTION.findall(document.source):
         address = unescape(value.decode(errors="replace"))

@@ -368,9 +368,12 @@ def test_detects_the_language_of_a_page_that_declares_none():
 
 def test_no_detection_without_the_library(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(metadata, "_classifier", lambda: None)
-    found = article(lang="")
-    assert found.language is None
-    assert "language" not in found.evidence
+    detect = metadata.detect_language
+    assert (
+        detect("Der Bürgermeister der Stadt sagte am Montag, die Brücke werde 2027 fertig. " * 3)
+        is None
+    )
+    assert detect("The mayor of the town said that the bridge will be finished in 2027. " * 3)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from datetime import UTC, date, datetime, time, timedelta, timezone
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from urllib.parse import urlsplit
 
@@ -482,7 +481,7 @@ class _TextReader(NamedTuple):
         text = self.document.text[row]
         if len(text) > _MAX_PART:
             return text
-        above = islice(self.document.ancestors(row), _MAX_LEVELS)
+        above = self.document.closest_ancestors(row, _MAX_LEVELS)
         sizes = ((it, self.document.chars(it)) for it in above)
         whole = next((it for it, size in sizes if len(text) < size <= _MAX_WORDS_LENGTH), None)
         rows = (row,) if whole is None else self.document.text_nodes(whole)
@@ -493,7 +492,7 @@ class _TextReader(NamedTuple):
         if distance < 2:  # the title itself
             return False
         row = self.document.shown_rows[position - 1]
-        above = islice(self.document.ancestors(row), 2)
+        above = self.document.closest_ancestors(row, 2)
         is_link = any(self.document.tag[it] == "a" for it in above)
         return is_link and len(self.document.text[row]) >= _MIN_TEASER
 

@@ -105,9 +105,9 @@ def _ago(
     start, end = number.span()
     after_start = end + (folded[end : end + 1] == " ")
     near = folded[after_start : after_start + KEY_LENGTH]
-    is_word = len(near) == KEY_LENGTH and near.isascii() and near.isalpha()
-    if is_word and near not in words.ago_starts and not any_number:  # the common case
-        return None
+    is_word = len(near) == KEY_LENGTH and near.isalpha()
+    if is_word and not any_number and words.ago.keys().isdisjoint(_starts(near)):
+        return None  # the common case
     after = phrase(folded[after_start : after_start + _MAX_PHRASE])
     phrases = _phrases(after, words) if after[:1] == folded[after_start : after_start + 1] else []
     if not (phrases or any_number):
@@ -139,11 +139,16 @@ def _phrases(after: str, words: Vocabulary) -> list[Ago]:
     """Return the phrases whose part after the number begins *after*, longest first."""
     phrases = [
         ago
-        for end in range(1, len(after) + 1)
-        if (entries := words.ago.get(after[:end])) and _is_word_end(after, end)
-        for ago in entries
+        for start in _starts(after)
+        for ago in words.ago.get(start, ())
+        if after.startswith(ago.after) and _is_word_end(after, len(ago.after))
     ]
     return sorted(phrases, key=lambda ago: ago.rank) if len(phrases) > 1 else phrases
+
+
+def _starts(text: str) -> set[str]:
+    """Return the starts of *text* by which phrases are looked up."""
+    return {text[:1], text[:2], text[:KEY_LENGTH]}
 
 
 def _is_word_end(text: str, end: int) -> bool:

@@ -104,10 +104,8 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> "am", "pm" or "night", which has hours of both
     day_periods: dict[str, str]
-    #: phrase after the number -> entries
+    #: first characters of the phrase after the number, at most KEY_LENGTH -> entries
     ago: dict[str, list[Ago]]
-    #: first one to three characters of these phrases
-    ago_starts: frozenset[str]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase such as "yesterday" -> unit and number of them before now
@@ -138,17 +136,13 @@ def vocabulary(language: str | None) -> Vocabulary:
 
 @lru_cache(maxsize=64)
 def _vocabulary(base: str) -> Vocabulary:
-    languages = _table()["languages"]
-    layers = [languages[SHARED], languages[_DEFAULT_LANGUAGE], languages[base]]
+    names = SHARED, _DEFAULT_LANGUAGE, base
+    layers = list(map(_table()["languages"].__getitem__, names))
 
     def merged(name: str) -> dict[str, str]:
         """Return phrase -> value; the language's own words override the others."""
-        return {
-            key: value
-            for layer in layers
-            for value, phrases in layer.get(name, {}).items()
-            for key in phrases
-        }
+        shared, english, own = (_values(name, language) for language in names)
+        return shared | english | own
 
     months = _numbers(merged("months"))
     others: dict[str, tuple[Calendar, int]] = {
@@ -172,7 +166,6 @@ def _vocabulary(base: str) -> Vocabulary:
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods=merged("day_periods"),
         ago=ago,
-        ago_starts=frozenset(key[:KEY_LENGTH] for key in ago),
         ago_before=ago_before,
         moments={key: (unit, int(count)) for key, (count, unit) in counts.items()},
         weekdays=weekdays,
@@ -180,6 +173,13 @@ def _vocabulary(base: str) -> Vocabulary:
         ones=ones,
         relative_words=ones | {key.partition(" ")[0] for key in (*counts, *weekdays)},
     )
+
+
+@cache
+def _values(name: str, language: str) -> dict[str, str]:
+    """Return phrase -> value of the words *name* of *language* alone."""
+    groups = _table()["languages"][language].get(name, {})
+    return {key: value for value, phrases in groups.items() for key in phrases}
 
 
 def _numbers(names: dict[str, str]) -> dict[str, int]:
@@ -198,7 +198,7 @@ def _index_ago_phrases(
         left, _, right = text.partition("#")
         ago = Ago(left.strip(), right.strip(), unit, rank)
         if ago.after:
-            after.setdefault(ago.after, []).append(ago)
+            after.setdefault(ago.after[:KEY_LENGTH], []).append(ago)
         else:
             before.setdefault(ago.before.rpartition(" ")[2], []).append(ago)
     return after, before

@@ -378,9 +378,8 @@ def measure_texts(document: Document) -> TextMeasures:
 
 def count_sentences(lines: Iterable[str]) -> int:
     """Return the number of *lines* that are paragraphs and end like a sentence."""
-    return sum(
-        line[-1] in _SENTENCE_ENDS and weighted_length(line) >= _MIN_PARAGRAPH for line in lines
-    )
+    ended = [line for line in lines if line[-1] in _SENTENCE_ENDS]
+    return sum([weighted_length(line) >= _MIN_PARAGRAPH for line in ended])
 
 
 def longest_runs(document: Document) -> tuple[float, float]:
@@ -399,7 +398,7 @@ def block_chars(document: Document) -> dict[int, float]:
     tag, parent = document.tag, document.parent
     chars, link_chars = document.chars_before, document.link_chars_before
     blocks: dict[int, float] = defaultdict(float)
-    for row in document.text_nodes():
+    for row in document.shown_rows:
         if link_chars[row] == link_chars[row + 1]:
             block = parent[row]
             while tag[block] in INLINE and parent[block] >= 0:

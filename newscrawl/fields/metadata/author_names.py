@@ -410,6 +410,7 @@ def _firm_comma() -> re.Pattern[str]:
     return re.compile(rf",\s*(?=(?:{_any_of(words_of('firms'))})(?:$|\W))", re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)  # read again for each way to read a byline
 def _without_dates(text: str, language: str | None) -> str:
     """Return *text* with a separator for each date, its weekday and the word before: "Ada Meyer on"."""
     if not count_digits(text):

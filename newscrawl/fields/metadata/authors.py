@@ -9,7 +9,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -42,7 +42,7 @@ from newscrawl.fields.metadata.structured_data import (
 )
 from newscrawl.items import Evidence
 from newscrawl.patterns import CJKPattern, lazy_regex
-from newscrawl.text import count_digits
+from newscrawl.text import count_digits, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -80,6 +80,8 @@ _NODES_AT_END = 4
 _AT_END = 2
 # Characters of a line; longer ones are paragraphs.
 _MAX_TEXT = 200
+# Text nodes of a link before those that are searched.
+_NODES_IN_LINK = 5
 # Characters of an element whose class applies to the names in it.
 _MAX_ELEMENT = 250
 # Characters of a byline in a line of its own.
@@ -117,6 +119,10 @@ _AUTHOR_PAGE = lazy_regex(
 _NO_PERSON = lazy_regex(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings|list|all)\b")
 # Pages of other people, too: the address must name the author. "/teams/" are those of a sport.
 _PERSON_PAGE = lazy_regex(r"/(?:by|team|(?:profile|user|producer)s?)/(.+)")
+# A quick test of all addresses of a page before both.
+_PERSON_LINK = lazy_regex(
+    r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter|by/|team/|profile|user|producer)|[?&]author="
+)
 _WORD = lazy_regex(r"[^\W\d_]{2,}")
 
 
@@ -332,17 +338,19 @@ class _Bylines:
         last = bisect_left(rows, end) if end is not None else len(rows)
         if end is not None:
             spans.append((max(last - _NODES_AT_END, stop), min(last + _NODES_AT_END, len(rows))))
-        after_by = False
+        after_by, marks = False, self._marks(spans)
         for number, span in enumerate(spans):
             paragraphs = 0
-            for line in map(self._beginning, self._lines(*span)):
-                position, text = line[0], self._text(line)
+            for line, text in map(self._beginning, self._lines(*span)):
+                position = line[0]
                 is_short = len(text) <= _MAX_TEXT
                 has_label = is_short and may_have_label(text)
                 introduces = has_label and is_by(text, self.language)
                 found = None
                 if is_short and not introduces:
-                    found = self._marked(line, text, after_by=after_by, has_label=has_label)
+                    is_marked = not marks.isdisjoint(map(rows.__getitem__, line))
+                    if is_marked or after_by or has_label:
+                        found = self._marked(line, text, after_by=after_by)
                     is_at_end = number == _AT_END or position >= last
                     is_below = is_at_end or number == 1 or paragraphs >= _MIN_STORY
                     if found and is_below and not after_by:
@@ -353,13 +361,14 @@ class _Bylines:
                 paragraphs += len(text) > _MAX_LINE
                 yield position, found
 
-    def _beginning(self, line: list[int]) -> list[int]:
-        """Return the first text nodes of a line, up to a length; at least one."""
-        if len(line) == 1:
-            return line
+    def _beginning(self, line: list[int]) -> tuple[list[int], str]:
+        """Return the first text nodes of a line, up to a length, at least one, and their text."""
         rows, text = self.document.shown_rows, self.document.text
+        if len(line) == 1:
+            return line, plain_text(text[rows[line[0]]])
         lengths = accumulate(len(text[rows[position]]) + 1 for position in line)
-        return line[: max(1, sum(length <= _MAX_TEXT for length in lengths))]
+        line = line[: max(1, sum(length <= _MAX_TEXT for length in lengths))]
+        return line, BOUNDARY.join([plain_text(text[rows[position]]) for position in line])
 
     def _lines(self, first: int, stop: int) -> Iterator[list[int]]:
         """Yield the positions of the text nodes of each line."""
@@ -379,19 +388,11 @@ class _Bylines:
         if line:
             yield line
 
-    def _text(self, line: Sequence[int]) -> str:
-        rows = self.document.shown_rows
-        return BOUNDARY.join(plain_text(self.document.text[rows[position]]) for position in line)
-
-    def _marked(
-        self, line: list[int], text: str, *, after_by: bool, has_label: bool
-    ) -> _Found | None:
+    def _marked(self, line: list[int], text: str, *, after_by: bool) -> _Found | None:
         """Return the names in a line with a mark; with *after_by*, the line before it is "By"."""
         rows = [self.document.shown_rows[position] for position in line]
-        sources = [self._source(row) for row in rows]
+        sources = list(map(self._source, rows))
         marked = "class" in sources
-        if not (marked or after_by or has_label or "link" in sources):
-            return None  # the common case
         needs_label = not (marked or after_by or "link" in sources)
         found = self._read(text, marked=marked, labelled=after_by, needs_label=needs_label)
         source = "link" if "link" in sources else "class" if marked else None
@@ -443,7 +444,7 @@ class _Bylines:
         Their words are not in lower case elsewhere on the page.
         """
         document, rows = self.document, self.document.shown_rows
-        above = islice(document.ancestors(rows[line[0]]), _MAX_LEVELS)
+        above = document.closest_ancestors(rows[line[0]], _MAX_LEVELS)
         spaced = text.replace(",", " ").split()
         is_name = sum(not is_lower(word) or "-" in word for word in spaced) > 1
         is_long = len(text) > _MAX_LINE
@@ -479,23 +480,16 @@ class _Bylines:
 
     def _is_elsewhere(self, row: int) -> bool:
         """Return whether the text node *row* is in a caption or a menu."""
-        above = islice(self.document.ancestors(row), _MAX_LEVELS)
+        above = self.document.closest_ancestors(row, _MAX_LEVELS)
         return any(self.document.tag[ancestor] in _OTHER_PLACES for ancestor in above)
 
     def _source(self, row: int) -> str | None:
         """Return the mark of a text node: the page of an author, a class or an icon."""
         document = self.document
         source = "class" if row - 1 in self._icons else None
-        hrefs, tag, parent = document.attributes["href"], document.tag, document.parent
-        above = parent[row]
-        for _ in range(_MAX_LEVELS):
-            if above < 0 or above in self._authors or (above in hrefs and tag[above] == "a"):
-                break
-            above = parent[above]
-        else:
-            return source  # the common case
+        hrefs, tag = document.attributes["href"], document.tag
         classes, ids = document.attributes["class"], document.attributes["id"]
-        for above in islice(document.ancestors(row), _MAX_LEVELS):
+        for above in document.closest_ancestors(row, _MAX_LEVELS):
             chars = document.chars(above)
             if chars > _MAX_ELEMENT:
                 break
@@ -511,6 +505,23 @@ class _Bylines:
                 source = "class" if is_author else None
         return source
 
+    def _marks(self, spans: Iterable[tuple[int, int]]) -> frozenset[int]:
+        """Return the text nodes in elements of authors and in links to people, and after icons.
+
+        Only links around text nodes between the positions *spans* count.
+        """
+        document, rows = self.document, self.document.shown_rows
+        address_of, links = document.attributes["href"].get, document.rows_of("a")
+        near: set[int] = set()
+        for first, stop in spans if rows else ():
+            start, last = rows[max(0, first - _NODES_IN_LINK)], rows[min(stop, len(rows)) - 1]
+            near.update(rows_between(links, start, last + 1))
+        addresses = {link: address_of(link, "") for link in near}
+        places = places_of(_PERSON_LINK, "\0".join(addresses.values()).lower())
+        around = (*self._authors, *map([*addresses].__getitem__, places))
+        inside = (rows_between(rows, row, document.end[row]) for row in around)
+        return frozenset(chain((row + 1 for row in self._icons), *inside))
+
     @cached_property
     def _authors(self) -> frozenset[int]:
         """The rows whose class or id names an author."""
@@ -525,7 +536,7 @@ class _Bylines:
 
 def is_of_card(document: Document, row: int) -> bool:
     """Return whether *row* is in the card of another story: its link, no heading of this one."""
-    for above in islice(document.ancestors(row), _MAX_LEVELS):
+    for above in document.closest_ancestors(row, _MAX_LEVELS):
         if document.chars(above) > _MAX_CARD or rows_between(
             document.rows_of("h1"), above, document.end[above]
         ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import unquote
 
@@ -320,7 +320,7 @@ def _caption_parts(document: Document, caption: int) -> tuple[str, str]:
     parts: tuple[list[str], list[str]] = ([], [])
     classes = document.attributes["class"]
     for row in document.text_nodes(caption)[:_MAX_NODES]:
-        above = takewhile(caption.__lt__, islice(document.ancestors(row), _MAX_LEVELS))
+        above = takewhile(caption.__lt__, document.closest_ancestors(row, _MAX_LEVELS))
         is_credit = any(_CREDIT.search(classes.get(ancestor, "")) for ancestor in above)
         parts[is_credit].append(document.text[row])
     return clean_text(" ".join(parts[False])).rstrip(" /|"), clean_text(" ".join(parts[True]))

@@ -73,7 +73,7 @@ class StoryPlaces(NamedTuple):
         document, title = self.document, self.title_row
         classes, ids = document.attributes["class"], document.attributes["id"]
         place: Place = "story"
-        for above in islice(document.ancestors(row), _MAX_LEVELS):
+        for above in document.closest_ancestors(row, _MAX_LEVELS):
             if title is not None and above <= title < document.end[above]:
                 break
             if document.tag[above] in _TAGS:

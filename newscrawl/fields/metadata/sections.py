@@ -213,7 +213,7 @@ def _linked_run(
     """Yield the links of the text nodes *rows*, until one that is neither a link nor a mark."""
     last = -1
     for row in rows:
-        above = islice(document.ancestors(row), _MAX_TAG_LEVELS)
+        above = document.closest_ancestors(row, _MAX_TAG_LEVELS)
         link = next((it for it in above if document.tag[it] == "a"), None)
         if link is None and not is_mark(document.text[row].strip()):
             return
@@ -309,7 +309,7 @@ def _links(document: Document, row: int) -> Sequence[int]:
 
 
 def _is_of_story(document: Document, row: int) -> bool:
-    above = {document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS)}
+    above = {document.tag[it] for it in document.closest_ancestors(row, _MAX_LEVELS)}
     return above.isdisjoint(_SITE_PARTS) and "a" not in above
 
 
@@ -333,7 +333,7 @@ def _marked_links(data: StructuredData, name: str) -> Iterator[tuple[str, str | 
     for row in document.rows_named(parts, ("class",), is_marked):
         if not 0 < document.chars(row) <= _MAX_MARKED:
             continue
-        above = (document.tag[it] for it in islice(document.ancestors(row), _MAX_LEVELS))
+        above = (document.tag[it] for it in document.closest_ancestors(row, _MAX_LEVELS))
         links = rows_between(document.rows_of("a"), row, document.end[row])[:MAX_VALUES]
         if links and (name == "breadcrumbs" or _SITE_PARTS.isdisjoint(above)):
             for link in links:

@@ -102,12 +102,13 @@ class StructuredData:
 
     def __post_init__(self) -> None:
         url, items, cited = self.base, 0, 0
+        metas = []
         for statement in self.document.statements:
             row, tag, attributes, _ = statement
             if row < cited:
                 continue
             if tag == "meta":
-                self._read_meta(attributes)
+                metas.append(attributes)
                 continue
             self._read_element(statement)
             if "itemprop" in attributes and items < _MAX_ITEMS:
@@ -117,6 +118,7 @@ class StructuredData:
                 items += 1
                 for name in names.split():
                     self.properties.setdefault(name, []).append(statement)
+        self._read_meta(metas)
         #: top-level objects of JSON-LD
         self.nodes = page_nodes(self.json_ld)
         #: keys of the addresses of the page
@@ -144,10 +146,11 @@ class StructuredData:
         headings = map(self.document.shown_text, self.document.rows_of("h1")[:_MAX_HEADINGS])
         return [*headings, *self.meta.get("og:title", ())[:1], self.title]
 
-    def _read_meta(self, attributes: Mapping[str, str]) -> None:
-        get = attributes.get
-        if content := (get("content") or get("value") or get("datetime") or "").strip():
-            for attribute, value in attributes.items():
+    def _read_meta(self, metas: Iterable[Mapping[str, str]]) -> None:
+        for attributes in metas:
+            get = attributes.get
+            content = (get("content") or get("value") or get("datetime") or "").strip()
+            for attribute, value in attributes.items() if content else ():
                 name = value.strip().lower() if attribute in _NAMES else ""
                 if name and name.isprintable():  # it becomes evidence
                     self.meta.setdefault(name, []).append(content)
@@ -367,7 +370,7 @@ def plain_text(text: str) -> str:
         text = html.unescape(html.unescape(text))
     if "\\u" in text and _ESCAPED.search(text):
         text = unescaped(text)
-    return squeeze(without_unprintable(text))
+    return " ".join((text if text.isprintable() else _CONTROL.sub("", text)).split())
 
 
 def without_unprintable(text: str) -> str:

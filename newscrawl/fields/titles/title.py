@@ -6,8 +6,8 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
-from functools import cached_property
-from itertools import islice, pairwise
+from functools import cached_property, lru_cache
+from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -223,18 +223,19 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
     return None
 
 
-def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[str]:
-    """Yield texts of links to the front page that are, begin or end a stated title."""
-    titles = {title.text for title in metadata.titles}
-    parts = [split(title) for title in titles for split in (parts_of, _AT_NAME.split)]
+def _logos(document: Document, parts: Sequence[list[str]], url: str | None) -> Iterator[str]:
+    """Yield texts of links to the front page that are, begin or end a stated title with *parts*."""
     ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
     addresses, host = document.attributes["href"], _host(url or "")
-    home = set(filter(_HOME.fullmatch, set(addresses.values()))) - {""}
-    for row in [row for row, address in addresses.items() if address in home]:
+    home = {
+        address
+        for address in filter(_HOME.fullmatch, set(addresses.values()))
+        if address and (url is None or "//" not in address or _host(address) == host)
+    }
+    for row in compress(addresses, map(home.__contains__, addresses.values())):
         if document.tag[row] == "a" and 0 < document.chars(row) <= _MAX_SITE_LENGTH:
             text = document.shown_text(row)
-            is_own = url is None or "//" not in addresses[row] or _host(addresses[row]) == host
-            if is_own and _normalized(text) in ends:
+            if _normalized(text) in ends:
                 yield text
     splits = [split for split in parts if len(split) > 1 and len(split[0]) <= _MAX_SITE_LENGTH]
     yield from _mastheads(document, splits)
@@ -242,13 +243,14 @@ def _logos(document: Document, metadata: Metadata, url: str | None) -> Iterator[
 
 def _mastheads(document: Document, titles: Sequence[list[str]]) -> Iterator[str]:
     """Yield the first of two headings without a paragraph between them, if a title states both."""
-    if not titles:
-        return
-    tags = (document.rows_of(tag) for tag in ("h1", "h2", "h3"))
+    tags = (document.rows_of(tag) for tag in ("h1", "h2", "h3") if titles)
     rows = sorted(row for found in tags for row in islice(found, _MAX_HEADINGS))
-    shown = {
-        row: _normalized(document.shown_text(row)) for row in rows if _is_heading(document, row)
-    }
+    rows = [row for row in rows if _is_heading(document, row)]
+    names = {_normalized(split[0]) for split in titles}
+    short = (row for row in rows if document.chars(row) <= 3 * _MAX_SITE_LENGTH)
+    if not any(_normalized(document.shown_text(row)) in names for row in short):
+        return  # the common case
+    shown = {row: _normalized(document.shown_text(row)) for row in rows}
     for split in titles:
         ends = [_normalized(split[0]), _normalized(split[-1])]
         for first, second in pairwise(row for row, text in shown.items() if text in ends):
@@ -275,8 +277,7 @@ class SiteNames:
     ) -> None:
         """Names that *document* shows are read if those stated and the URL do not decide."""
         self._stated = [it for it in map(_letters, metadata.site_names) if len(it) > 1]
-        self._shown = () if document is None else _logos(document, metadata, url)
-        self._document = document
+        self._document, self._metadata, self._url = document, metadata, url
         host = _host(url or "")
         #: letters and digits of the host name
         self.host = re.sub(r"[^a-z0-9]", "", host)
@@ -284,7 +285,19 @@ class SiteNames:
 
     @cached_property
     def _names(self) -> list[str]:
-        return [*self._stated, *(it for it in map(_letters, self._shown) if len(it) > 1)]
+        shown = () if self._document is None else _logos(self._document, self._parts, self._url)
+        return [*self._stated, *(it for it in map(_letters, shown) if len(it) > 1)]
+
+    @cached_property
+    def _parts(self) -> list[list[str]]:
+        """The parts of each stated title, at separators and at other marks."""
+        titles = {title.text for title in self._metadata.titles}
+        return [split(title) for title in titles for split in (parts_of, _AT_NAME.split)]
+
+    @cached_property
+    def _possible(self) -> set[str]:
+        """The names that the page may show: ends of its stated titles."""
+        return {_letters(part) for split in self._parts for part in (split[0], split[-1])}
 
     @cached_property
     def _headings(self) -> set[str]:
@@ -296,7 +309,9 @@ class SiteNames:
         if weighted_length(text) > _MAX_SITE_LENGTH:
             return False
         letters = _letters(text)
-        return letters in self._stated or letters in self._labels or letters in self._names
+        if letters in self._stated or letters in self._labels:
+            return True
+        return letters in self._possible and letters in self._names
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at either end, and sections before it.
@@ -385,5 +400,6 @@ def _letters(text: str) -> str:
     return "".join(words(text))
 
 
+@lru_cache(maxsize=256)  # titles are compared with many headings
 def _normalized(text: str) -> str:
     return " ".join(words(text))

@@ -213,7 +213,7 @@ def title_parts(titles: Collection[str]) -> set[str]:
 
 
 def _heading_of(document: Document, row: int) -> int | None:
-    above = islice(document.ancestors(row), _MAX_HEADING_DEPTH)
+    above = document.closest_ancestors(row, _MAX_HEADING_DEPTH)
     return next((row for row in above if document.tag[row] in HEADING_LEVELS), None)
 
 

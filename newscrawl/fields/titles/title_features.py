@@ -136,7 +136,7 @@ def stated_title_features(
             share = max(share, length / size)
         gap = min(gap, abs(length - len(other.normalized)) / size)
     by_source = {source: ratios[title] for source, title in stated.items()}
-    votes = sum(value >= _VOTE_RATIO for value in by_source.values())
+    votes = sum([value >= _VOTE_RATIO for value in by_source.values()])
     return StatedTitleFeatures(by_source, max(ratios.values()), likeness, share, votes, gap)
 
 
@@ -289,7 +289,7 @@ def _agreed(
         return None
     for source, text in ((it.source, heading_text(it.text)) for it in metadata.titles):
         if text.lower() == span.text.lower() and site.strip(text) == text:
-            is_name = site.is_named_by(text) or site.is_named_by(span.text)
+            is_name = site.is_named_by(text)
             return None if is_name else TitleCandidates([span], {}, {source: text})
     return None
 
@@ -401,12 +401,13 @@ class _PageFeatures:
 
     def _ancestor_columns(self, spans: Sequence[TitleSpan]) -> FeatureColumns:
         document = self.document
-        rows = [list(document.ancestors(span.rows[0])) for span in spans]
+        paths = {row: list(document.ancestors(row)) for row in {span.rows[0] for span in spans}}
+        rows = [paths[span.rows[0]] for span in spans]
         tags = [[document.tag[row] for row in above] for above in rows]
-        levels = ((HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS) for above in tags)
+        levels = [[HEADING_LEVELS[tag] for tag in above if tag in HEADING_LEVELS] for above in tags]
         around = list(map(frozenset, tags))
         return {
-            "heading_level": [next(found, 7) for found in levels],
+            "heading_level": [found[0] if found else 7 for found in levels],
             **{f"in_{name}": [float(name in names) for names in around] for name in REGIONS},
             "links_home": [
                 float(links_home(document, above[0] if it.heading is None else it.heading))
@@ -416,18 +417,16 @@ class _PageFeatures:
             "emphasized": [
                 float(not _EMPHASIS.isdisjoint(above[:_MAX_EMPHASIS_DEPTH])) for above in tags
             ],
-            "named": list(map(self._named, spans)),
+            "named": list(map(self._named, spans, rows)),
         }
 
-    def _named(self, span: TitleSpan) -> int:
+    def _named(self, span: TitleSpan, above: Sequence[int]) -> int:
         """Return 1 if a class or id around nothing but *span* means a headline, 2 if one of a story."""
         document = self.document
         classes, ids = document.attributes["class"], document.attributes["id"]
-        names = " ".join(
-            f"{classes.get(row, '')} {ids.get(row, '')}"
-            for row in islice(document.ancestors(span.rows[0]), _MAX_NAMED_DEPTH)
-            if document.chars(row) <= 2 * weighted_length(span.text)
-        ).lower()
+        longest = 2 * weighted_length(span.text)
+        own = [row for row in above[:_MAX_NAMED_DEPTH] if document.chars(row) <= longest]
+        names = " ".join([f"{classes.get(row, '')} {ids.get(row, '')}" for row in own]).lower()
         if not _HEADLINE_NAME.search(names):
             return 0
         return 2 if _STORY_NAME.search(names) else 1
@@ -466,4 +465,4 @@ class _PageFeatures:
 
     def _share_in_host(self, text: WordSet) -> float:
         long_words = [word for word in text.words if len(word) >= _MIN_HOST_WORD]
-        return sum(word in self.host for word in long_words) / (len(long_words) or 1)
+        return sum(map(self.host.__contains__, long_words)) / (len(long_words) or 1)

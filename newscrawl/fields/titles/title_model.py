@@ -150,7 +150,7 @@ def _whole(title: str, candidates: TitleCandidates) -> str:
 
 def _min_probability(stated: Headline | None, shown: AbstractSet[str]) -> float:
     found = words(stated.text) if stated else []
-    shared = sum(word in shown for word in found)
+    shared = sum(map(shown.__contains__, found))
     return MIN_PROBABILITY_SHARED if found and shared >= MIN_SHARE * len(found) else MIN_PROBABILITY
 
 
