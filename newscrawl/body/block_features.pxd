@@ -70,12 +70,6 @@ cdef class _Candidates:
     )
     cdef fill_places(self, heading)
 
-    @cython.locals(
-        ends=double[::1], odd=double[::1], described=double[::1], again=double[::1], seen=dict,
-        place=Py_ssize_t, text=str,
-    )
-    cdef fill_texts(self, list texts, str description)
-
 
 @cython.locals(
     columns=dict, count=Py_ssize_t, place=Py_ssize_t, rates=double[::1], sizes=double[::1],
@@ -103,17 +97,4 @@ cdef _fill_group(
     dict columns, str name, list parts, double[::1] rates, double[::1] sizes, double total
 )
 
-cdef _zeros(Py_ssize_t count)
 cdef _new_column(dict columns, str name, Py_ssize_t count)
-
-@cython.locals(numbers=dict)
-cdef list _numbered(list keys)
-
-@cython.locals(size=Py_ssize_t, place=Py_ssize_t, first=Py_ssize_t)
-cpdef double ending(str text) except -1
-
-@cython.locals(count=Py_ssize_t, character=Py_UCS4)
-cdef double _count_symbols(str text) except -1
-
-@cython.locals(start=str, size=Py_ssize_t, end=Py_ssize_t)
-cdef bint _is_described(str text, str description) except -1

@@ -17,10 +17,10 @@ from array import array
 from math import log2
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes
+from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes, numbered, zeros
 from newscrawl.body.groups import GROUP_FEATURES, ITEMS, group_columns, home_of
+from newscrawl.body.text_features import page_descriptions, text_columns
 from newscrawl.document.document import TEXT
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,8 @@ FEATURES = (
     "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
     "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
     "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
-    "after_chars", "before_tag", "window", *GROUP_FEATURES,
+    "after_chars", "before_tag", "window", *GROUP_FEATURES, "digits", "furniture",
+    "furniture_share",
 )  # fmt: skip
 """Names of the features, in the order of the model."""
 
@@ -70,16 +71,6 @@ CONTEXT_FEATURES = (
 )  # fmt: skip
 """Features of the second pass: those of the first, then of the context, in the model's order."""
 
-_MAX_SYMBOL_TEXT = 100  # characters in which symbols are counted
-_MAX_DESCRIPTION = 600  # characters that are read
-# Characters of a text that are compared with the description.
-_PREFIX, _MIN_PREFIX, _WORD_START = 50, 20, 8
-_DESCRIPTION_NAMES = frozenset({"description", "og:description"})
-_MAX_DESCRIPTIONS = 4
-SENTENCE = 2.0
-"""Value of the feature ``ends`` of a text that ends like a sentence."""
-_ZERO = array("d", [0.0])
-
 
 def block_features(
     document: Document,
@@ -111,7 +102,7 @@ class _Candidates:
         self.above = [max(self.parents[row], 0) for row in owner]
         self.firsts, self.lasts = [mine[0] for mine in rows], [mine[-1] for mine in rows]
         #: weighted characters of all candidates; of long candidates with few links, 0 for others
-        self.sizes, self.longs = _zeros(self.count), _zeros(self.count)
+        self.sizes, self.longs = zeros(self.count), zeros(self.count)
         self.whole_long = 0.0
         self.columns: dict[str, array[float]] = {}
 
@@ -217,7 +208,7 @@ class _Candidates:
             share[place] = (stop - start) / whole
         self.fill_shares_of_best(ups, "up_long")
         self.fill_shares_of_best(containers, "home_long")
-        groups, counts = _numbered(self.above), _zeros(self.count)
+        (groups, _), counts = numbered(self.above), zeros(self.count)
         for place in range(self.count):
             group = groups[place]
             counts[group] += 1
@@ -227,8 +218,8 @@ class _Candidates:
 
     def fill_shares_of_best(self, keys: list[int], name: str) -> None:
         """Fill in the long text of each key relative to the largest."""
-        column, held = self.column(name), _zeros(self.count)
-        longs, groups = self.longs, _numbered(keys)
+        column, held = self.column(name), zeros(self.count)
+        longs, (groups, _) = self.longs, numbered(keys)
         for place in range(self.count):
             group = groups[place]
             held[group] += longs[place]
@@ -249,8 +240,8 @@ class _Candidates:
 
     def fill_pattern(self, keys: list[Any], name: str) -> None:
         """Fill in the number, mean size and share of long text of the blocks that share a key."""
-        groups, sizes, longs = _numbered(keys), self.sizes, self.longs
-        counts, chars, long_chars = _zeros(self.count), _zeros(self.count), _zeros(self.count)
+        (groups, _), sizes, longs = numbered(keys), self.sizes, self.longs
+        counts, chars, long_chars = zeros(self.count), zeros(self.count), zeros(self.count)
         count, mean = self.column(f"{name}_count"), self.column(f"{name}_mean")
         long_share = self.column(f"{name}_long")
         for place in range(self.count):
@@ -287,20 +278,6 @@ class _Candidates:
                 near += longs[other]
             window[place] = log2(1 + near)
 
-    def fill_texts(self, texts: list[str], description: str) -> None:
-        """Fill in features of the texts alone: punctuation, symbols, description, repetition."""
-        ends, odd = self.column("ends"), self.column("odd")
-        described, again = self.column("described"), self.column("again")
-        seen: dict[str, bool] = {}
-        for place in range(self.count):
-            text = texts[place]
-            seen[text] = text in seen
-            ends[place] = ending(text)
-            odd[place] = _count_symbols(text)
-            described[place] = _is_described(text, description) if description else -1
-        for place in range(self.count):
-            again[place] = seen[texts[place]]
-
 
 def feature_columns(  # noqa: PLR0917  # faster than keywords
     document: Document,
@@ -328,8 +305,8 @@ def feature_columns(  # noqa: PLR0917  # faster than keywords
     candidates.fill_parents(document.depth, containers, home)
     candidates.fill_patterns(document.attributes["class"])
     candidates.fill_places(heading)
-    candidates.fill_texts(texts, description)
-    return candidates.columns | group_columns(document, owner, rows, texts, home)
+    groups = group_columns(document, owner, candidates.firsts, home)
+    return candidates.columns | text_columns(texts, description) | groups
 
 
 def context_columns(
@@ -349,7 +326,7 @@ def context_columns(
     if not count:
         return columns
     rates, sizes = array("d", probabilities), array("d", chars)
-    mass, before = _zeros(count + 1), _zeros(count + 1)
+    mass, before = zeros(count + 1), zeros(count + 1)
     for place in range(count):
         mass[place + 1] = mass[place] + rates[place] * sizes[place]
         before[place + 1] = before[place] + sizes[place]
@@ -425,8 +402,8 @@ def _fill_group(  # noqa: PLR0917  # as for feature_columns()
 ) -> None:
     """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
     count = len(rates)
-    groups = _numbered(list(zip(*parts, strict=True)))
-    masses, chars, largest = _zeros(count), _zeros(count), _zeros(count)
+    groups, _ = numbered(list(zip(*parts, strict=True)))
+    masses, chars, largest = zeros(count), zeros(count), zeros(count)
     mean = _new_column(columns, f"{name}_probability", count)
     best = _new_column(columns, f"{name}_best", count)
     share = _new_column(columns, f"{name}_share", count)
@@ -442,64 +419,7 @@ def _fill_group(  # noqa: PLR0917  # as for feature_columns()
         share[place] = chars[group] / total
 
 
-def _zeros(count: int) -> array[float]:
-    """Return an array of zeros."""
-    return _ZERO * count
-
-
 def _new_column(columns: dict[str, array[float]], name: str, count: int) -> array[float]:
     """Add a column of zeros."""
-    column = columns[name] = _zeros(count)
+    column = columns[name] = zeros(count)
     return column
-
-
-def _numbered(keys: list[Any]) -> list[int]:
-    """Return a number for each key, the same for equal ones."""
-    numbers: dict[Any, int] = {}
-    return [numbers.setdefault(key, len(numbers)) for key in keys]
-
-
-def ending(text: str) -> float:
-    """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
-    size = len(text)
-    place, first = size - 1, max(0, size - 8)
-    while place >= first and text[place] in "\"'”’»)]」』":
-        place -= 1
-    if first <= place < size - 1 and text[place].isspace():  # before French quotation marks
-        place -= 1
-    if place >= first and text[place] in ".!?…。！？؟۔।॥":
-        return SENTENCE
-    return 1.0 if size and text[size - 1] in ":：" else 0.0
-
-
-def _count_symbols(text: str) -> float:
-    count = 0
-    for character in text[:_MAX_SYMBOL_TEXT]:
-        count += character in "©®|•»›→▶►@#/"
-    return count
-
-
-def _is_described(text: str, description: str) -> bool:
-    """Return whether the start of *text* is in the description."""
-    size, end = len(text), 0
-    if size < _MIN_PREFIX:
-        return False
-    while end < _WORD_START and not text[end].isspace():
-        end += 1
-    if text[:end] not in description:  # the common case
-        return False
-    start = text[:_PREFIX]
-    if "  " in start or start[-1] == " " or not start.isprintable():
-        start = squeeze(text[: 4 * _PREFIX])[:_PREFIX]
-    return len(start) >= _MIN_PREFIX and start in description
-
-
-def page_descriptions(document: Document) -> str:
-    """Return the descriptions in ``meta`` elements, one per line, white space collapsed."""
-    found: list[str] = []
-    for _, tag, attributes, _ in document.statements:
-        if tag == "meta":
-            name = attributes.get("name") or attributes.get("property")
-            if name and name.lower() in _DESCRIPTION_NAMES:
-                found.append(squeeze(attributes.get("content", "")[:_MAX_DESCRIPTION]))
-    return "\n".join(found[:_MAX_DESCRIPTIONS])

@@ -6,8 +6,8 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
+from newscrawl.body.text_features import SENTENCE, ending
 from newscrawl.document.document import rows_between
 from newscrawl.document.rows import HEADINGS
 from newscrawl.language_words import words
