@@ -51,6 +51,8 @@ HEADING_CODES = frozenset(_TAG_CODES[tag] for tag in ("h2", "h3", "h4"))
 """Values of the features ``tag`` and ``parent_tag`` in headings."""
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
+MIN_HEADING_PROBABILITY = 0.05
+"""Probability from which a heading is selected with the block after it."""
 _IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
 # Distance to another block, and number of blocks on each side.
 _NEIGHBOURS = {f"probability{shift:+d}": shift for shift in (-3, -2, -1, 1, 2, 3)}
@@ -342,7 +344,8 @@ def context_columns(
         _fill_windows(_new_column(columns, name, count), mass, before, reach)
     total = before[count] or 1.0
     for name, keys in _GROUPS.items():
-        _fill_group(columns, name, [features[key] for key in keys], rates, sizes, total)
+        groups = _equal_values(features, keys)
+        _fill_group(columns, name, groups, rates, sizes, total)
     page = {
         "expected_f1": expected_f1,
         "cut": cut,
@@ -376,6 +379,56 @@ def best_subset(probabilities: list[float], sizes: list[float]) -> tuple[list[in
     return sorted(order[:count]), best
 
 
+def shared_probabilities(
+    features: Mapping[str, Sequence[float]], probabilities: Sequence[float], chars: Sequence[float]
+) -> list[float]:
+    """Return *probabilities*, those of headings and of prose between prose raised.
+
+    A heading is at least as probable as the block after it, and prose as the less probable of the
+    prose before and after it with its markup.
+    """
+    shared, count = list(probabilities), len(probabilities)
+    if not count:
+        return shared
+    rates, sizes = array("d", probabilities), array("d", chars)
+    density, tags = array("d", features["link_density"]), array("d", features["tag"])
+    parent_tags = array("d", features["parent_tag"])
+    groups = _equal_values(features, _GROUPS["own"])
+    last, before_last = [-1] * count, [-1] * count
+    for place in range(count):
+        if sizes[place] >= MIN_LONG and density[place] < MAX_LINK_DENSITY:
+            group = groups[place]
+            first, middle = before_last[group], last[group]
+            if first >= 0:
+                between = min(rates[first], rates[place])
+                shared[middle] = max(rates[middle], between)
+            before_last[group], last[group] = middle, place
+    for place in range(count - 2, -1, -1):
+        is_heading = tags[place] in HEADING_CODES or parent_tags[place] in HEADING_CODES
+        if is_heading and shared[place] >= MIN_HEADING_PROBABILITY:
+            shared[place] = max(shared[place], shared[place + 1])
+    return shared
+
+
+def _equal_values(features: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> list[int]:
+    """Return a number for each candidate, the same for those with equal values of three features."""
+    first, second, third = (array("d", features[name]) for name in names)
+    numbers: dict[tuple[float, ...], int] = {}
+    groups: list[int] = []
+    group = 0
+    for place in range(len(first)):
+        if not (
+            place
+            and first[place] == first[place - 1]
+            and second[place] == second[place - 1]
+            and third[place] == third[place - 1]
+        ):  # blocks with the same markup follow one another
+            key = (first[place], second[place], third[place])
+            group = numbers.setdefault(key, len(numbers))
+        groups.append(group)
+    return groups
+
+
 def _fill_neighbours(column: array[float], rates: array[float], shift: int) -> None:
     count = len(column)
     for place in range(count):
@@ -395,14 +448,13 @@ def _fill_windows(
 def _fill_group(  # noqa: PLR0917  # as for feature_columns()
     columns: dict[str, array[float]],
     name: str,
-    parts: list[Any],
+    groups: list[int],
     rates: array[float],
     sizes: array[float],
     total: float,
 ) -> None:
-    """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
+    """Fill in the mean and the largest probability and the share of text of the blocks of a group."""
     count = len(rates)
-    groups, _ = numbered(list(zip(*parts, strict=True)))
     masses, chars, largest = zeros(count), zeros(count), zeros(count)
     mean = _new_column(columns, f"{name}_probability", count)
     best = _new_column(columns, f"{name}_best", count)
