@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import elements_in, is_data_table
@@ -22,12 +21,16 @@ if TYPE_CHECKING:
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
-# A name is searched between spaces, so that these patterns can begin with a character.
+# Words in the class or id of regions outside of the article, with a pattern of the rest.
+_REGION_NAMES = {
+    "cookie": "s?", "consent": "", "onetrust": "", "gdpr": "", "privacy": "", "aside": "", "donat": r"\w+",
+    "support": "", "newsletter": "s?", "signup": "", "sign-up": "", "subscribe": "", "caption": "s?",
+    "credit": "s?", "disclaimer": "s?", "disclosure": "",
+}  # fmt: skip
+# A name is searched between spaces, so that the pattern can begin with a character.
 _REGION_NAME = re.compile(
-    r"[\s_-](?:cookies?|consent|onetrust|gdpr|privacy|aside|donat\w+|support|newsletters?|sign-?up|subscribe"
-    r"|captions?|credits?|disclaimers?|disclosure)[\s_-]"
+    rf"[\s_-](?:{'|'.join(start + rest for start, rest in _REGION_NAMES.items())})[\s_-]"
 )
-"""Words in the class or id of regions outside of the article."""
 _NAMES = ("class", "id")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 
@@ -170,7 +173,6 @@ def _article_below(document: Document, heading: int) -> int | None:
     return largest if largest and 2 * sizes[largest] >= sum(sizes.values()) else None
 
 
-@lru_cache(maxsize=8192)  # pages of a site share their names
 def _is_region_name(name: str) -> bool:
     return _REGION_NAME.search(f" {name} ".lower()) is not None
 
@@ -207,7 +209,10 @@ def _excluded_rows(
 
 def _small_regions(document: Document) -> set[int]:
     """Return the rows of asides, of forms and of elements with names of small regions."""
-    found = {*document.rows_of("aside"), *document.rows_named(None, _NAMES, _is_region_name)}
+    found = {
+        *document.rows_of("aside"),
+        *document.rows_named(_REGION_NAMES, _NAMES, _is_region_name),
+    }
     for form in document.rows_of("form") if document.rows_of("input") else ():
         found.update(row for row in (form, *document.ancestors(form)) if _is_form(document, row))
     return found

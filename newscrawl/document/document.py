@@ -286,19 +286,17 @@ class Document(Rows):
 
     def rows_named(
         self,
-        parts: Iterable[str] | None,
+        parts: Iterable[str],
         columns: Iterable[str] = _NAMES,
         accept: Callable[[str], bool] | None = None,
     ) -> list[int]:
-        """Return the rows whose value in *columns* contains one of *parts*, in lower case; None: any.
+        """Return the rows whose value in *columns* contains one of *parts*, in lower case.
 
         *columns* are of class, id and item type; only values that *accept* returns True for count.
         """
         names, text = self._names
         named: set[str] = set()
-        if parts is None:
-            named.update(names)
-        for part in parts or ():
+        for part in parts:
             before = text.split(part)[:-1]
             named.update(names[place] for place in accumulate(it.count("\0") for it in before))
         if accept is not None:
