@@ -37,7 +37,7 @@ MAX_LIMIT = 500
 SHORT_LIMIT = 8
 
 UNKNOWN = {
-    "body.furniture": "words of languages",
+    "body.text_features": "words of languages",
     "language_words": "words of languages",
     "crawling.urls": "the user's own",
     "document.repair": "a name",

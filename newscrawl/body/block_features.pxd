@@ -70,15 +70,9 @@ cdef class _Candidates:
     )
     cdef fill_places(self, heading)
 
-    @cython.locals(
-        ends=double[::1], odd=double[::1], described=double[::1], again=double[::1], seen=dict,
-        place=Py_ssize_t, text=str,
-    )
-    cdef fill_texts(self, list texts, str description)
-
 
 @cython.locals(
-    columns=dict, count=Py_ssize_t, place=Py_ssize_t, rates=double[::1], sizes=double[::1],
+    columns=dict, groups=list, count=Py_ssize_t, place=Py_ssize_t, rates=double[::1], sizes=double[::1],
     mass=double[::1], before=double[::1], above_cut=double[::1], earlier=double[::1], total=double,
 )
 cpdef context_columns(features, list probabilities, list chars, double expected_f1, double cut)
@@ -88,6 +82,20 @@ cpdef context_columns(features, list probabilities, list chars, double expected_
     size=double, score=double, count=Py_ssize_t, position=Py_ssize_t, place=Py_ssize_t,
 )
 cpdef best_subset(list probabilities, list sizes)
+
+@cython.locals(
+    shared=list, count=Py_ssize_t, rates=double[::1], sizes=double[::1], density=double[::1],
+    tags=double[::1], parent_tags=double[::1], groups=list, last=list, before_last=list,
+    place=Py_ssize_t, group=Py_ssize_t, first=Py_ssize_t, middle=Py_ssize_t, between=double,
+    is_heading=bint, min_long=double, max_density=double,
+)
+cpdef list shared_probabilities(features, probabilities, chars)
+
+@cython.locals(
+    first=double[::1], second=double[::1], third=double[::1], numbers=dict, groups=list,
+    group=Py_ssize_t, place=Py_ssize_t,
+)
+cdef list _equal_values(features, tuple names)
 
 @cython.locals(count=Py_ssize_t, place=Py_ssize_t)
 cdef _fill_neighbours(double[::1] column, double[::1] rates, Py_ssize_t shift)
@@ -100,20 +108,7 @@ cdef _fill_windows(double[::1] column, double[::1] mass, double[::1] before, Py_
     best=double[::1], share=double[::1], count=Py_ssize_t, place=Py_ssize_t, group=Py_ssize_t,
 )
 cdef _fill_group(
-    dict columns, str name, list parts, double[::1] rates, double[::1] sizes, double total
+    dict columns, str name, list groups, double[::1] rates, double[::1] sizes, double total
 )
 
-cdef _zeros(Py_ssize_t count)
 cdef _new_column(dict columns, str name, Py_ssize_t count)
-
-@cython.locals(numbers=dict)
-cdef list _numbered(list keys)
-
-@cython.locals(size=Py_ssize_t, place=Py_ssize_t, first=Py_ssize_t)
-cpdef double ending(str text) except -1
-
-@cython.locals(count=Py_ssize_t, character=Py_UCS4)
-cdef double _count_symbols(str text) except -1
-
-@cython.locals(start=str, size=Py_ssize_t, end=Py_ssize_t)
-cdef bint _is_described(str text, str description) except -1

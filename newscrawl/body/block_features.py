@@ -17,10 +17,10 @@ from array import array
 from math import log2
 from typing import TYPE_CHECKING, Any
 
-from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes
+from newscrawl.body.blocks import MAX_LINK_DENSITY, MIN_LONG, cast_votes, numbered, zeros
 from newscrawl.body.groups import GROUP_FEATURES, ITEMS, group_columns, home_of
+from newscrawl.body.text_features import page_descriptions, text_columns
 from newscrawl.document.document import TEXT
-from newscrawl.text import squeeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,8 @@ FEATURES = (
     "emphasis", "within_article", "votes", "nce_before", "coreex_before", "home_long", "up_long",
     "depth", "up_share", "up_blocks", "own_count", "own_mean", "own_long", "above_count",
     "above_mean", "above_long", "after_heading", "place", "left", "image", "before_chars",
-    "after_chars", "before_tag", "window", *GROUP_FEATURES,
+    "after_chars", "before_tag", "window", *GROUP_FEATURES, "digits", "furniture",
+    "furniture_share",
 )  # fmt: skip
 """Names of the features, in the order of the model."""
 
@@ -50,6 +51,8 @@ HEADING_CODES = frozenset(_TAG_CODES[tag] for tag in ("h2", "h3", "h4"))
 """Values of the features ``tag`` and ``parent_tag`` in headings."""
 _STRONG = frozenset({"b", "strong"})
 _EMPHASIS = frozenset({"em", "i", "cite"})
+MIN_HEADING_PROBABILITY = 0.05
+"""Probability from which a heading is selected with the block after it."""
 _IMAGE_TAGS = frozenset({"figure", "iframe", "img", "picture", "video"})
 # Distance to another block, and number of blocks on each side.
 _NEIGHBOURS = {f"probability{shift:+d}": shift for shift in (-3, -2, -1, 1, 2, 3)}
@@ -69,16 +72,6 @@ CONTEXT_FEATURES = (
     "own_share", "expected_f1", "cut", "above_cut", "level", "earlier", "best",
 )  # fmt: skip
 """Features of the second pass: those of the first, then of the context, in the model's order."""
-
-_MAX_SYMBOL_TEXT = 100  # characters in which symbols are counted
-_MAX_DESCRIPTION = 600  # characters that are read
-# Characters of a text that are compared with the description.
-_PREFIX, _MIN_PREFIX, _WORD_START = 50, 20, 8
-_DESCRIPTION_NAMES = frozenset({"description", "og:description"})
-_MAX_DESCRIPTIONS = 4
-SENTENCE = 2.0
-"""Value of the feature ``ends`` of a text that ends like a sentence."""
-_ZERO = array("d", [0.0])
 
 
 def block_features(
@@ -111,7 +104,7 @@ class _Candidates:
         self.above = [max(self.parents[row], 0) for row in owner]
         self.firsts, self.lasts = [mine[0] for mine in rows], [mine[-1] for mine in rows]
         #: weighted characters of all candidates; of long candidates with few links, 0 for others
-        self.sizes, self.longs = _zeros(self.count), _zeros(self.count)
+        self.sizes, self.longs = zeros(self.count), zeros(self.count)
         self.whole_long = 0.0
         self.columns: dict[str, array[float]] = {}
 
@@ -217,7 +210,7 @@ class _Candidates:
             share[place] = (stop - start) / whole
         self.fill_shares_of_best(ups, "up_long")
         self.fill_shares_of_best(containers, "home_long")
-        groups, counts = _numbered(self.above), _zeros(self.count)
+        (groups, _), counts = numbered(self.above), zeros(self.count)
         for place in range(self.count):
             group = groups[place]
             counts[group] += 1
@@ -227,8 +220,8 @@ class _Candidates:
 
     def fill_shares_of_best(self, keys: list[int], name: str) -> None:
         """Fill in the long text of each key relative to the largest."""
-        column, held = self.column(name), _zeros(self.count)
-        longs, groups = self.longs, _numbered(keys)
+        column, held = self.column(name), zeros(self.count)
+        longs, (groups, _) = self.longs, numbered(keys)
         for place in range(self.count):
             group = groups[place]
             held[group] += longs[place]
@@ -249,8 +242,8 @@ class _Candidates:
 
     def fill_pattern(self, keys: list[Any], name: str) -> None:
         """Fill in the number, mean size and share of long text of the blocks that share a key."""
-        groups, sizes, longs = _numbered(keys), self.sizes, self.longs
-        counts, chars, long_chars = _zeros(self.count), _zeros(self.count), _zeros(self.count)
+        (groups, _), sizes, longs = numbered(keys), self.sizes, self.longs
+        counts, chars, long_chars = zeros(self.count), zeros(self.count), zeros(self.count)
         count, mean = self.column(f"{name}_count"), self.column(f"{name}_mean")
         long_share = self.column(f"{name}_long")
         for place in range(self.count):
@@ -287,20 +280,6 @@ class _Candidates:
                 near += longs[other]
             window[place] = log2(1 + near)
 
-    def fill_texts(self, texts: list[str], description: str) -> None:
-        """Fill in features of the texts alone: punctuation, symbols, description, repetition."""
-        ends, odd = self.column("ends"), self.column("odd")
-        described, again = self.column("described"), self.column("again")
-        seen: dict[str, bool] = {}
-        for place in range(self.count):
-            text = texts[place]
-            seen[text] = text in seen
-            ends[place] = ending(text)
-            odd[place] = _count_symbols(text)
-            described[place] = _is_described(text, description) if description else -1
-        for place in range(self.count):
-            again[place] = seen[texts[place]]
-
 
 def feature_columns(  # noqa: PLR0917  # faster than keywords
     document: Document,
@@ -328,8 +307,8 @@ def feature_columns(  # noqa: PLR0917  # faster than keywords
     candidates.fill_parents(document.depth, containers, home)
     candidates.fill_patterns(document.attributes["class"])
     candidates.fill_places(heading)
-    candidates.fill_texts(texts, description)
-    return candidates.columns | group_columns(document, owner, rows, texts, home)
+    groups = group_columns(document, owner, candidates.firsts, home)
+    return candidates.columns | text_columns(texts, description) | groups
 
 
 def context_columns(
@@ -349,7 +328,7 @@ def context_columns(
     if not count:
         return columns
     rates, sizes = array("d", probabilities), array("d", chars)
-    mass, before = _zeros(count + 1), _zeros(count + 1)
+    mass, before = zeros(count + 1), zeros(count + 1)
     for place in range(count):
         mass[place + 1] = mass[place] + rates[place] * sizes[place]
         before[place + 1] = before[place] + sizes[place]
@@ -365,7 +344,8 @@ def context_columns(
         _fill_windows(_new_column(columns, name, count), mass, before, reach)
     total = before[count] or 1.0
     for name, keys in _GROUPS.items():
-        _fill_group(columns, name, [features[key] for key in keys], rates, sizes, total)
+        groups = _equal_values(features, keys)
+        _fill_group(columns, name, groups, rates, sizes, total)
     page = {
         "expected_f1": expected_f1,
         "cut": cut,
@@ -399,6 +379,56 @@ def best_subset(probabilities: list[float], sizes: list[float]) -> tuple[list[in
     return sorted(order[:count]), best
 
 
+def shared_probabilities(
+    features: Mapping[str, Sequence[float]], probabilities: Sequence[float], chars: Sequence[float]
+) -> list[float]:
+    """Return *probabilities*, those of headings and of prose between prose raised.
+
+    A heading is at least as probable as the block after it, and prose as the less probable of the
+    prose before and after it with its markup.
+    """
+    shared, count = list(probabilities), len(probabilities)
+    if not count:
+        return shared
+    rates, sizes = array("d", probabilities), array("d", chars)
+    density, tags = array("d", features["link_density"]), array("d", features["tag"])
+    parent_tags = array("d", features["parent_tag"])
+    groups = _equal_values(features, _GROUPS["own"])
+    last, before_last = [-1] * count, [-1] * count
+    for place in range(count):
+        if sizes[place] >= MIN_LONG and density[place] < MAX_LINK_DENSITY:
+            group = groups[place]
+            first, middle = before_last[group], last[group]
+            if first >= 0:
+                between = min(rates[first], rates[place])
+                shared[middle] = max(rates[middle], between)
+            before_last[group], last[group] = middle, place
+    for place in range(count - 2, -1, -1):
+        is_heading = tags[place] in HEADING_CODES or parent_tags[place] in HEADING_CODES
+        if is_heading and shared[place] >= MIN_HEADING_PROBABILITY:
+            shared[place] = max(shared[place], shared[place + 1])
+    return shared
+
+
+def _equal_values(features: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> list[int]:
+    """Return a number for each candidate, the same for those with equal values of three features."""
+    first, second, third = (array("d", features[name]) for name in names)
+    numbers: dict[tuple[float, ...], int] = {}
+    groups: list[int] = []
+    group = 0
+    for place in range(len(first)):
+        if not (
+            place
+            and first[place] == first[place - 1]
+            and second[place] == second[place - 1]
+            and third[place] == third[place - 1]
+        ):  # blocks with the same markup follow one another
+            key = (first[place], second[place], third[place])
+            group = numbers.setdefault(key, len(numbers))
+        groups.append(group)
+    return groups
+
+
 def _fill_neighbours(column: array[float], rates: array[float], shift: int) -> None:
     count = len(column)
     for place in range(count):
@@ -418,15 +448,14 @@ def _fill_windows(
 def _fill_group(  # noqa: PLR0917  # as for feature_columns()
     columns: dict[str, array[float]],
     name: str,
-    parts: list[Any],
+    groups: list[int],
     rates: array[float],
     sizes: array[float],
     total: float,
 ) -> None:
-    """Fill in the mean and the largest probability and the share of text of the blocks of a key."""
+    """Fill in the mean and the largest probability and the share of text of the blocks of a group."""
     count = len(rates)
-    groups = _numbered(list(zip(*parts, strict=True)))
-    masses, chars, largest = _zeros(count), _zeros(count), _zeros(count)
+    masses, chars, largest = zeros(count), zeros(count), zeros(count)
     mean = _new_column(columns, f"{name}_probability", count)
     best = _new_column(columns, f"{name}_best", count)
     share = _new_column(columns, f"{name}_share", count)
@@ -442,64 +471,7 @@ def _fill_group(  # noqa: PLR0917  # as for feature_columns()
         share[place] = chars[group] / total
 
 
-def _zeros(count: int) -> array[float]:
-    """Return an array of zeros."""
-    return _ZERO * count
-
-
 def _new_column(columns: dict[str, array[float]], name: str, count: int) -> array[float]:
     """Add a column of zeros."""
-    column = columns[name] = _zeros(count)
+    column = columns[name] = zeros(count)
     return column
-
-
-def _numbered(keys: list[Any]) -> list[int]:
-    """Return a number for each key, the same for equal ones."""
-    numbers: dict[Any, int] = {}
-    return [numbers.setdefault(key, len(numbers)) for key in keys]
-
-
-def ending(text: str) -> float:
-    """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
-    size = len(text)
-    place, first = size - 1, max(0, size - 8)
-    while place >= first and text[place] in "\"'”’»)]」』":
-        place -= 1
-    if first <= place < size - 1 and text[place].isspace():  # before French quotation marks
-        place -= 1
-    if place >= first and text[place] in ".!?…。！？؟۔।॥":
-        return SENTENCE
-    return 1.0 if size and text[size - 1] in ":：" else 0.0
-
-
-def _count_symbols(text: str) -> float:
-    count = 0
-    for character in text[:_MAX_SYMBOL_TEXT]:
-        count += character in "©®|•»›→▶►@#/"
-    return count
-
-
-def _is_described(text: str, description: str) -> bool:
-    """Return whether the start of *text* is in the description."""
-    size, end = len(text), 0
-    if size < _MIN_PREFIX:
-        return False
-    while end < _WORD_START and not text[end].isspace():
-        end += 1
-    if text[:end] not in description:  # the common case
-        return False
-    start = text[:_PREFIX]
-    if "  " in start or start[-1] == " " or not start.isprintable():
-        start = squeeze(text[: 4 * _PREFIX])[:_PREFIX]
-    return len(start) >= _MIN_PREFIX and start in description
-
-
-def page_descriptions(document: Document) -> str:
-    """Return the descriptions in ``meta`` elements, one per line, white space collapsed."""
-    found: list[str] = []
-    for _, tag, attributes, _ in document.statements:
-        if tag == "meta":
-            name = attributes.get("name") or attributes.get("property")
-            if name and name.lower() in _DESCRIPTION_NAMES:
-                found.append(squeeze(attributes.get("content", "")[:_MAX_DESCRIPTION]))
-    return "\n".join(found[:_MAX_DESCRIPTIONS])

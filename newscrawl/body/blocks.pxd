@@ -25,3 +25,8 @@ cpdef bytearray cast_votes(list ends, bodies)
     covered=Py_ssize_t,
 )
 cpdef find_roots(document, rows)
+
+@cython.locals(numbers=dict)
+cpdef tuple numbered(list keys)
+
+cpdef zeros(Py_ssize_t count)

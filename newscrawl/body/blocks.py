@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from newscrawl.document.rows import BLOCK_LEVEL
 
@@ -112,6 +112,17 @@ def cast_votes(ends: list[int], bodies: Iterable[Iterable[int]]) -> bytearray:
                 marks[row] |= vote
         vote <<= 1
     return votes
+
+
+def numbered(keys: list[Any]) -> tuple[list[int], list[Any]]:
+    """Return a number for each key, the same for equal ones, and the distinct keys in order."""
+    numbers: dict[Any, int] = {}
+    return [numbers.setdefault(key, len(numbers)) for key in keys], list(numbers)
+
+
+def zeros(count: int) -> array[float]:
+    """Return an array of zeros."""
+    return _ZERO * count
 
 
 def find_roots(document: Document, rows: Sequence[int]) -> list[int]:

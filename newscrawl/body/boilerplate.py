@@ -10,8 +10,8 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.parts import CAPTION_TAGS, elements_in
+from newscrawl.body.text_features import SENTENCE, ending
 from newscrawl.document.document import rows_between
 from newscrawl.document.rows import HEADINGS
 from newscrawl.text import letter_overlap

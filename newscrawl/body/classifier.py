@@ -7,7 +7,6 @@ the page, and the set of blocks with the largest expected F1 is the body, so no 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,13 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from newscrawl.body.block_features import (
     CONTEXT_FEATURES,
     FEATURES,
-    HEADING_CODES,
     best_subset,
     block_features,
     context_columns,
+    shared_probabilities,
 )
 from newscrawl.body.blocks import (
-    MAX_LINK_DENSITY,
     MIN_LONG,
     cast_votes,
     find_blocks,
@@ -44,10 +42,7 @@ FILE = "body.npz"
 CONTEXT_FILE = "body-context.npz"
 
 _MAX_HEADING_DISTANCE = 12
-_MARKUP = ("own_count", "own_mean", "own_long")  # equal for blocks with the same markup
 
-MIN_HEADING_PROBABILITY = 0.05
-"""Probability from which a heading is selected with the block after it."""
 MAX_REGION_PROBABILITY = 0.7
 """Mean probability below which the blocks after a gap are a region outside of the story."""
 _MIN_GAP = 6
@@ -154,42 +149,6 @@ def choose_blocks(
     chosen = without_copies(document, blocks, chosen)
     rows = [row for place in chosen for row in blocks.rows[place]]
     return BlockChoice(rows, expected, shared, best)
-
-
-def shared_probabilities(
-    features: Columns, probabilities: Sequence[float], chars: Sequence[float]
-) -> list[float]:
-    """Return *probabilities*, those of headings and of prose between prose raised.
-
-    A heading is at least as probable as the block after it, and prose as the less probable of the
-    prose before and after it with its markup.
-    """
-    shared = list(probabilities)
-    if shared:
-        _fill_gaps(features, probabilities, chars, shared)
-        tags = zip(features["tag"], features["parent_tag"], strict=True)
-        headings = [n for n, codes in enumerate(tags) if not HEADING_CODES.isdisjoint(codes)]
-        for place in reversed(headings):
-            if shared[place] >= MIN_HEADING_PROBABILITY:
-                shared[place] = max(shared[place : place + 2])
-    return shared
-
-
-def _fill_gaps(
-    features: Columns,
-    probabilities: Sequence[float],
-    chars: Sequence[float],
-    shared: list[float],
-) -> None:
-    """Raise the probability of prose between more probable prose with the same markup."""
-    runs: dict[tuple[float, ...], list[int]] = defaultdict(list)
-    for place, markup in enumerate(zip(*map(features.__getitem__, _MARKUP), strict=True)):
-        if chars[place] >= MIN_LONG and features["link_density"][place] < MAX_LINK_DENSITY:
-            runs[markup].append(place)
-    for run in runs.values():
-        for before, place, after in zip(run, run[1:], run[2:], strict=False):
-            between = min(probabilities[before], probabilities[after])
-            shared[place] = max(shared[place], between)
 
 
 def _without_last_region(

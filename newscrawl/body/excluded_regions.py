@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import elements_in, is_data_table
-from newscrawl.document.document import INVISIBLE
+from newscrawl.document.document import INVISIBLE, rows_between
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
@@ -22,12 +21,17 @@ if TYPE_CHECKING:
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
 
-# A name is searched between spaces, so that these patterns can begin with a character.
+# Words in the class or id of regions outside of the article, with a pattern of the rest.
+_REGION_NAMES = {
+    "cookie": "s?", "consent": "", "onetrust": "", "gdpr": "", "privacy": "", "aside": "", "donat": r"\w+",
+    "support": "", "newsletter": "s?", "signup": "", "sign-up": "", "subscribe": "", "caption": "s?",
+    "credit": "s?", "disclaimer": "s?", "disclosure": "",
+}  # fmt: skip
+# A name is searched between spaces, so that the pattern can begin with a character.
 _REGION_NAME = re.compile(
-    r"[\s_-](?:cookies?|consent|onetrust|gdpr|privacy|aside|donat\w+|support|newsletters?|sign-?up|subscribe"
-    r"|captions?|credits?|disclaimers?|disclosure)[\s_-]"
+    rf"[\s_-](?:{'|'.join(start + rest for start, rest in _REGION_NAMES.items())})[\s_-]"
 )
-"""Words in the class or id of regions outside of the article."""
+_NAMES = ("class", "id")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
@@ -94,8 +98,8 @@ def outside_excluded_regions(
     stop = end if others is None else min(end, others)
     places = [place for place in places if blocks.rows[place][0] < stop]
     for small in (True, False):
-        regions = _Regions(document, heading, small=small)
-        excluded = regions.contain({owner[place] for place in places})
+        owners = {owner[place] for place in places}
+        excluded = _excluded_rows(document, owners, heading, small=small)
         kept = [place for place in places if not excluded[owner[place]]]
         if blocks.prose.isdisjoint(places) or not blocks.prose.isdisjoint(kept):
             break
@@ -169,65 +173,54 @@ def _article_below(document: Document, heading: int) -> int | None:
     return largest if largest and 2 * sizes[largest] >= sum(sizes.values()) else None
 
 
-@lru_cache(maxsize=4096)  # pages of a site share their names
-def _has_region_name(class_: str | None, id_: str | None) -> bool:
-    return _REGION_NAME.search(f" {class_ or ''} {id_ or ''} ".lower()) is not None
+def _is_region_name(name: str) -> bool:
+    return _REGION_NAME.search(f" {name} ".lower()) is not None
 
 
-class _Regions:
-    """Excluded regions of a page; without *small*, names of small regions are ignored."""
+def _excluded_rows(
+    document: Document, owners: Iterable[int], heading: int | None, *, small: bool
+) -> bytearray:
+    """Return a non-zero byte for each row in an excluded region that holds some of *owners*.
 
-    def __init__(self, document: Document, heading: int | None, *, small: bool) -> None:
-        self._document = document
-        self._small = small
-        self._heading = -1 if heading is None else heading
-        self._prose = document.chars(0) - document.link_chars(0)
-        #: rows of forms and of elements around them, if the page has fields
-        self._forms: set[int] = set()
-        for row in document.rows_of("form") if document.rows_of("input") else ():
-            self._forms.update((row, *document.ancestors(row)))
-        self._classes, self._ids = document.attributes["class"], document.attributes["id"]
+    Without *small*, asides, forms and elements with names of small regions are none.
+    """
+    end, inside = document.end, sorted(owners)
+    small_regions = _small_regions(document) if small else set()
+    known = {*document.rows_of("table"), *document.rows_of("figcaption"), *small_regions}
+    whole = document.chars(0) - document.link_chars(0)
+    excluded = bytearray(len(document))
+    for row in sorted(known):  # the outer ones first
+        tag = document.tag[row]
+        holds_heading = heading is not None and row <= heading < end[row]
+        if excluded[row] or holds_heading or tag in _NEVER_REGIONS:
+            continue
+        if not rows_between(inside, row, end[row]):
+            continue
+        if tag == "table" and is_data_table(document, row):
+            share = MAX_DATA_SHARE
+        elif tag == "figcaption":
+            share = MAX_CAPTION_SHARE
+        else:
+            share = MAX_SHARE if row in small_regions else 0.0
+        if share and prose(document, row, end[row]) <= share * whole:
+            excluded[row : end[row]] = b"\1" * (end[row] - row)
+    return excluded
 
-    def contain(self, rows: Iterable[int]) -> bytearray:
-        """Return a non-zero byte for each of *rows* and their ancestors that a region contains."""
-        parent, tag = self._document.parent, self._document.tag
-        pending: set[int] = set()
-        for inner in rows:
-            row = inner
-            while row >= 0 and row not in pending:
-                pending.add(row)
-                row = parent[row]
-        contained = bytearray(len(parent))
-        for row in sorted(pending):  # parents come first; above the first row, nothing is contained
-            contained[row] = contained[parent[row]] or (
-                tag[row] not in _NEVER_REGIONS and self._is_region(row, tag[row])
-            )
-        return contained
 
-    def _is_region(self, row: int, tag: str) -> bool:
-        document = self._document
-        if row <= self._heading < document.end[row]:
-            return False
-        share = self._max_share(row, tag)
-        return share > 0 and prose(document, row, document.end[row]) <= share * self._prose
+def _small_regions(document: Document) -> set[int]:
+    """Return the rows of asides, of forms and of elements with names of small regions."""
+    found = {
+        *document.rows_of("aside"),
+        *document.rows_named(_REGION_NAMES, _NAMES, _is_region_name),
+    }
+    for form in document.rows_of("form") if document.rows_of("input") else ():
+        found.update(row for row in (form, *document.ancestors(form)) if _is_form(document, row))
+    return found
 
-    def _max_share(self, row: int, tag: str) -> float:
-        """Return the share of the page's prose up to which *row* is a region; 0: never."""
-        if tag == "table" and is_data_table(self._document, row):
-            return MAX_DATA_SHARE
-        if tag == "figcaption":
-            return MAX_CAPTION_SHARE
-        is_small_region = self._small and (
-            tag == "aside"
-            or _has_region_name(self._classes.get(row), self._ids.get(row))
-            or (row in self._forms and self._is_form(row))
-        )
-        return MAX_SHARE if is_small_region else 0.0
 
-    def _is_form(self, row: int) -> bool:
-        """Return whether an element has a field to fill in and little text: an offer, or a poll."""
-        document = self._document
-        return document.chars(row) <= _MAX_FORM and bool(elements_in(document, row, "input"))
+def _is_form(document: Document, row: int) -> bool:
+    """Return whether an element has a field to fill in and little text: an offer, or a poll."""
+    return document.chars(row) <= _MAX_FORM and bool(elements_in(document, row, "input"))
 
 
 def reveal_hidden_article(document: Document) -> Document:

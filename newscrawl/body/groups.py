@@ -4,26 +4,24 @@ The *home* is the element with most of the long text (:func:`home_of`). The *par
 largest element around it without the home: an item of the story is in a child of the home, a teaser
 in a sibling of it or of one of its ancestors. The *holder* is the list, quotation, post, code,
 table, figure or box that holds the block inside of its part.
+
+Cython compiles this module, with the types in ``groups.pxd``.
 """
 
 from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_left
-from collections import Counter, defaultdict
 from functools import lru_cache
-from itertools import chain
 from math import log2
 from typing import TYPE_CHECKING
 
-from newscrawl.body.furniture import furniture
+from newscrawl.body.blocks import numbered, zeros
 from newscrawl.body.parts import is_embed
-from newscrawl.document.document import rows_between
 from newscrawl.document.rows import HEADINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from newscrawl.document.document import Document
 
@@ -34,11 +32,11 @@ _PART_FEATURES = (
 _HOLDER_FEATURES = ("holder", "holder_chars", "holder_density", "holder_mean", "introduced")
 GROUP_FEATURES = (
     "home_up", *_PART_FEATURES, *_HOLDER_FEATURES, "other_name", "story_name", "since_heading",
-    "heading_density", "digits", "furniture", "furniture_share",
+    "heading_density",
 )  # fmt: skip
 """Names of the features, in the order of the model."""
 
-_LIST, _QUOTE, _POST, _CODE, _TABLE, _FIGURE, _DETAILS, _BOX = map(float, range(1, 9))
+_LIST, _QUOTE, _POST, _CODE, _TABLE, _FIGURE, _DETAILS, _BOX = range(1, 9)
 _HOLDERS = {
     **dict.fromkeys(("ul", "ol", "dl", "dir", "menu"), _LIST),
     "blockquote": _QUOTE,
@@ -54,7 +52,7 @@ _MAX_UP, _MAX_LEVELS, _MAX_NAME_LEVELS = 3, 8, 6
 _MAX_ROWS = 600  # of an element that are looked at
 _MAX_COUNT = 40.0
 _MAX_BEFORE = 60  # rows before a holder in which a text introduces it
-_DIGIT, _DIGIT_CHARS = re.compile("[0-9]"), 60
+_NO_ROW = array("i", [0])
 
 # Words of classes and ids; hashed ones have none.
 _OTHER_NAME = re.compile(
@@ -69,9 +67,10 @@ _STORY_NAME = re.compile(
 
 
 @lru_cache(maxsize=8192)  # pages of a site share their names
-def _named(class_: str, id_: str) -> tuple[bool, bool]:
-    name = f"{class_} {id_}".lower()
-    return _OTHER_NAME.search(name) is not None, _STORY_NAME.search(name) is not None
+def _name_marks(name: str) -> int:
+    """Return 1 for a class or id with a word of other parts of pages, plus 2 for one of stories."""
+    lower = name.lower()
+    return bool(_OTHER_NAME.search(lower)) + 2 * bool(_STORY_NAME.search(lower))
 
 
 def home_of(document: Document, containers: Sequence[int], sizes: Sequence[float]) -> int:
@@ -83,10 +82,13 @@ def home_of(document: Document, containers: Sequence[int], sizes: Sequence[float
     parents, whole = document.parent, sum(sizes)
     rows, home, most, higher = list(containers), 0, 0.0, 0
     while 2 * most < whole and higher <= _MAX_UP:
-        held: dict[int, float] = defaultdict(float)
+        held = zeros(len(parents))
         for row, size in zip(rows, sizes, strict=True):
             held[row] += size
-        best = max(held, key=held.__getitem__)
+        best = rows[0]
+        for row in rows:
+            if held[row] > held[best]:
+                best = row
         higher += 1
         if held[best] >= 2 * most:
             home, most, higher = best, held[best], 1
@@ -95,143 +97,206 @@ def home_of(document: Document, containers: Sequence[int], sizes: Sequence[float
 
 
 def group_columns(
-    document: Document,
-    owner: Sequence[int],
-    rows: Sequence[Sequence[int]],
-    texts: Sequence[str],
-    home: int,
+    document: Document, owner: list[int], firsts: list[int], home: int
 ) -> dict[str, array[float]]:
     """Return the columns of :data:`GROUP_FEATURES` of candidate blocks.
 
-    *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* their texts,
-    *home* is the row of :func:`home_of`.
+    *owner* are the block-level elements of the blocks, *firsts* their first text nodes, *home* is the
+    row of :func:`home_of`.
     """
-    groups = _Groups(document, home)
-    places = [groups.around(own, mine[0]) for own, mine in zip(owner, rows, strict=True)]
-    members = Counter(part for part, _, _ in places)
-    likes = Counter(map(groups.markup, members))
-    of_part = {part: groups.part_features(part, likes, count) for part, count in members.items()}
-    of_holder = {it: groups.holder_features(*it) for it in {place[1:] for place in places}}
-    values = [
-        (
-            *of_part[part], *of_holder[holder, code], *groups.name_distances(own), *heading,
-            _share_of_digits(text[:_DIGIT_CHARS]), *furniture(text),
-        )
-        for (part, holder, code), own, text, heading in zip(
-            places, owner, texts, _since_headings(document, owner), strict=True
-        )
-    ]  # fmt: skip
-    columns = (array("d", column) for column in zip(*values, strict=True))
-    return dict(zip(GROUP_FEATURES, columns, strict=True))
+    groups = _Groups(document, owner, home)
+    parts, holders = groups.fill_rows(firsts)
+    groups.fill_parts(parts)
+    groups.fill_holders(holders)
+    groups.fill_headings()
+    return groups.columns
 
 
 class _Groups:
-    """Groups of a page around its *home*."""
+    """Groups of candidate blocks of a page around its *home*, with the columns of their features."""
 
-    def __init__(self, document: Document, home: int) -> None:
-        self._document = document
-        #: levels of the home (0) and its ancestors
-        self._levels = {row: up for up, row in enumerate((home, *document.ancestors(home)))}
-        self._classes, self._ids = document.attributes["class"], document.attributes["id"]
-        self._headings, self._items = (
-            sorted(chain.from_iterable(map(document.rows_of, tags))) for tags in (HEADINGS, ITEMS)
-        )
-        self._known: dict[int, tuple[int, int, float]] = {}
-        self._names: dict[int, tuple[float, float]] = {}
+    def __init__(self, document: Document, owner: list[int], home: int) -> None:
+        self.document, self.owner, self.count = document, owner, len(owner)
+        self.tags, self.parents, self.ends = document.tag, document.parent, document.end
+        self.before, self.links = document.chars_before, document.link_chars_before
+        self.classes, self.ids = document.attributes["class"], document.attributes["id"]
+        self.columns: dict[str, array[float]] = {name: zeros(self.count) for name in GROUP_FEATURES}
+        size = len(self.tags)
+        #: by row: level of the home (1) and its ancestors, 0 of others
+        self.levels = _NO_ROW * size
+        for level, row in enumerate((home, *document.ancestors(home)), 1):
+            self.levels[row] = level
+        #: by row: 1 if it was visited; the part and the holder, and the kind of the holder
+        self.visited, self.kinds = bytearray(size), bytearray(size)
+        self.parts, self.holders = _NO_ROW * size, _NO_ROW * size
+        #: by row: levels up to names of other parts of pages and of stories, -1 for none
+        self.other, self.story = _NO_ROW * size, _NO_ROW * size
 
-    def around(self, owner: int, first: int) -> tuple[int, int, float]:
-        """Return the part of a block, its outermost holder or else its innermost box, and the kind.
+    def fill_rows(self, firsts: list[int]) -> tuple[list[int], list[int]]:
+        """Fill in the features of names; return the part and the holder of each block.
 
         Loose text is its own part; a block without holder is its own.
         """
-        tags, parents, known = self._document.tag, self._document.parent, self._known
-        row = above = first if owner in self._levels else owner
-        path = []
-        while above not in self._levels and above not in known:
-            path.append(above)
-            above = parents[above]
-        found = known.get(above)
-        for inner in reversed(path):
-            part, holder, code = found or (inner, inner, 0.0)
-            kind = _HOLDERS.get(tags[inner], 0.0)
-            if kind and code in {0.0, _BOX}:
-                is_post = kind == _QUOTE and is_embed(self._document, inner)
-                holder, code = inner, _POST if is_post else kind
-            found = known[inner] = (part, holder, code)
-        part, holder, code = known[row]
-        return part, holder if code else row, code
+        parts, holders = [], []
+        other, story = self.columns["other_name"], self.columns["story_name"]
+        for place in range(self.count):
+            row = self.owner[place]
+            self.visit(row)
+            other[place], story[place] = self.other[row], self.story[row]
+            if self.levels[row]:
+                row = firsts[place]
+                self.visit(row)
+            parts.append(self.parts[row])
+            holders.append(self.holders[row] if self.kinds[row] else row)
+        return parts, holders
 
-    def part_features(
-        self, part: int, likes: Counter[tuple[int, str, str | None]], members: int
-    ) -> tuple[float, ...]:
-        """Return ``home_up`` and the values of :data:`_PART_FEATURES`."""
-        document, end = self._document, self._document.end[part]
-        counts = (
-            members,
-            len(rows_between(document.rows_of("img"), part, end)),
-            len(rows_between(document.rows_of("a"), part, end)),
-            len(rows_between(self._headings, part, min(end, part + _MAX_ROWS))),
-            likes[self.markup(part)],
-        )
-        level = min(self._levels[document.parent[part]], _MAX_LEVELS)
-        return level, *self._size(part), *(min(count, _MAX_COUNT) for count in counts)
-
-    def markup(self, row: int) -> tuple[int, str, str | None]:
-        """Return the parent, the tag and the class of an element."""
-        return self._document.parent[row], self._document.tag[row], self._classes.get(row)
-
-    def _size(self, row: int) -> tuple[float, float]:
-        """Return the logarithm of the weighted characters, and the link density."""
-        return log2(1 + self._document.chars(row)), self._document.link_density(row)
-
-    def holder_features(self, holder: int, code: float) -> tuple[float, ...]:
-        """Return the values of :data:`_HOLDER_FEATURES`."""
-        document, end = self._document, self._document.end[holder]
-        size, density = self._size(holder)
-        items = len(rows_between(self._items, holder + 1, min(end, holder + _MAX_ROWS)))
-        mean = log2(1 + document.chars(holder) / items) if items else size
-        place = bisect_left(document.shown_rows, holder)
-        before = document.shown_rows[place - 1] if place else -_MAX_BEFORE
-        is_near = before >= max(0, holder - _MAX_BEFORE)
-        introduced = is_near and document.text[before].rstrip().endswith((":", "："))
-        return code, size, density, mean, introduced
-
-    def name_distances(self, row: int) -> tuple[float, float]:
-        """Return the levels up to names of other parts of pages and of stories, -1 for none."""
-        names = self._names
-        if row in names:  # the common case
-            return names[row]
-        path = []
-        tags, parents = self._document.tag, self._document.parent
-        while row >= 0 and row not in names and tags[row] != "body":
+    def visit(self, row: int) -> None:
+        """Fill in the columns by row of *row* and the elements around it, the outer ones first."""
+        path: list[int] = []
+        while row >= 0 and not self.visited[row]:
             path.append(row)
-            row = parents[row]
-        other, story = names.get(row, (-1.0, -1.0))
+            row = self.parents[row]
         for inner in reversed(path):
-            class_, id_ = self._classes.get(inner, ""), self._ids.get(inner, "")
-            is_other, is_story = _named(class_, id_) if class_ or id_ else (False, False)
-            other = 0.0 if is_other else _further(other)
-            story = 0.0 if is_story else _further(story)
-            names[inner] = (other, story)
-        return other, story
+            self.visited[inner] = 1
+            self.fill_names(inner)
+            if not self.levels[inner]:
+                self.fill_group(inner)
+
+    def fill_names(self, row: int) -> None:
+        """Fill in the levels up to names, given those of the parent."""
+        marks, above = 0, self.parents[row]
+        other = story = -1
+        if self.tags[row] != "body":
+            class_, id_ = self.classes.get(row), self.ids.get(row)
+            if class_:
+                marks = _name_marks(class_)
+            if id_:
+                marks |= _name_marks(id_)
+            if above >= 0:
+                other, story = _further(self.other[above]), _further(self.story[above])
+        self.other[row], self.story[row] = 0 if marks & 1 else other, 0 if marks & 2 else story
+
+    def fill_group(self, row: int) -> None:
+        """Fill in the part and the outermost holder, or else the innermost box, and its kind."""
+        above = self.parents[row]
+        if self.levels[above]:
+            part, holder, kind = row, row, 0
+        else:
+            part, holder, kind = self.parts[above], self.holders[above], self.kinds[above]
+        own = _HOLDERS.get(self.tags[row], 0)
+        if own and kind in {0, _BOX}:
+            is_post = own == _QUOTE and is_embed(self.document, row)
+            holder, kind = row, _POST if is_post else own
+        self.parts[row], self.holders[row], self.kinds[row] = part, holder, kind
+
+    def fill_parts(self, keys: list[int]) -> None:
+        """Fill in ``home_up`` and the features of the parts *keys*, one of each block."""
+        groups, parts = numbered(keys)
+        values = {name: zeros(len(parts)) for name in ("home_up", *_PART_FEATURES)}
+        level, chars, density = values["home_up"], values["part_chars"], values["part_density"]
+        images, links = values["part_images"], values["part_links"]
+        headings, likes = values["part_headings"], values["part_like"]
+        members = values["part_blocks"]
+        images_before = self.count_before(("img",))
+        links_before, headings_before = self.count_before(("a",)), self.count_before(HEADINGS)
+        markup, _ = numbered(
+            [(self.parents[it], self.tags[it], self.classes.get(it)) for it in parts]
+        )
+        alike, most = zeros(len(parts)), _MAX_COUNT
+        for number in range(len(parts)):
+            group = markup[number]
+            alike[group] += 1
+        for place in range(self.count):
+            group = groups[place]
+            members[group] += 1
+        for number in range(len(parts)):
+            row, group = parts[number], markup[number]
+            end = self.ends[row]
+            above = self.parents[row]
+            level[number] = min(self.levels[above] - 1, _MAX_LEVELS)
+            chars[number], density[number] = self.size(row), self.link_density(row)
+            members[number] = min(members[number], most)
+            images[number] = min(images_before[end] - images_before[row], most)
+            links[number] = min(links_before[end] - links_before[row], most)
+            end = min(end, row + _MAX_ROWS)
+            headings[number] = min(headings_before[end] - headings_before[row], most)
+            likes[number] = min(alike[group], most)
+        self.expand(values, groups)
+
+    def fill_holders(self, keys: list[int]) -> None:
+        """Fill in the features of the holders *keys*, one of each block."""
+        groups, holders = numbered(keys)
+        values = {name: zeros(len(holders)) for name in _HOLDER_FEATURES}
+        kind, chars, density = values["holder"], values["holder_chars"], values["holder_density"]
+        mean, introduced = values["holder_mean"], values["introduced"]
+        items_before = self.count_before(ITEMS)
+        for number in range(len(holders)):
+            row = holders[number]
+            kind[number] = self.kinds[row]
+            chars[number], density[number] = self.size(row), self.link_density(row)
+            end = min(self.ends[row], row + _MAX_ROWS)
+            items = items_before[end] - items_before[row + 1]
+            mean[number] = log2(1 + self.chars(row) / items) if items else chars[number]
+            introduced[number] = self.is_introduced(row)
+        self.expand(values, groups)
+
+    def count_before(self, tags: Iterable[str]) -> array[int]:
+        """Return the number of elements with one of *tags* before each row."""
+        counts = _NO_ROW * (len(self.tags) + 1)
+        for tag in tags:
+            for row in self.document.rows_of(tag):
+                counts[row + 1] = 1
+        for row in range(len(self.tags)):
+            counts[row + 1] += counts[row]
+        return counts
+
+    def chars(self, row: int) -> float:
+        """Return the weighted characters in the subtree of *row*."""
+        end = self.ends[row]
+        start, stop = self.before[row], self.before[end]
+        return stop - start
+
+    def size(self, row: int) -> float:
+        """Return the logarithm of the weighted characters."""
+        return log2(1 + self.chars(row))
+
+    def link_density(self, row: int) -> float:
+        """Return the share of the characters that are in links."""
+        end, chars = self.ends[row], self.chars(row)
+        start, stop = self.links[row], self.links[end]
+        return (stop - start) / chars if chars else 0.0
+
+    def is_introduced(self, row: int) -> bool:
+        """Return whether the shown text before a holder ends with a colon."""
+        text, hidden = self.document.text, self.document.hidden
+        for before in range(row - 1, max(0, row - _MAX_BEFORE) - 1, -1):
+            if text[before] and not hidden[before]:
+                return text[before].rstrip().endswith((":", "："))
+        return False
+
+    def expand(self, values: dict[str, array[float]], groups: list[int]) -> None:
+        """Fill in columns with the *values* of the group of each block."""
+        for name, of_group in values.items():
+            column, numbers = self.columns[name], of_group
+            for place in range(self.count):
+                group = groups[place]
+                column[place] = numbers[group]
+
+    def fill_headings(self) -> None:
+        """Fill in the number of blocks since the last heading, and its link density; -1 for none."""
+        since_column, density_column = (
+            self.columns["since_heading"],
+            self.columns["heading_density"],
+        )
+        since = density = -1.0
+        for place in range(self.count):
+            row = self.owner[place]
+            since_column[place], density_column[place] = since, density
+            if self.tags[row] in HEADINGS:
+                since, density = 0.0, self.link_density(row)
+            elif since >= 0:
+                since = min(since + 1, _MAX_COUNT)
 
 
-def _further(distance: float) -> float:
-    return distance + 1 if 0 <= distance < _MAX_NAME_LEVELS - 1 else -1.0
-
-
-def _since_headings(document: Document, owner: Iterable[int]) -> Iterator[tuple[float, float]]:
-    """Yield the number of blocks since the last heading and its link density, -1 for none."""
-    since = density = -1.0
-    for row in owner:
-        yield since, density
-        if document.tag[row] in HEADINGS:
-            since, density = 0.0, document.link_density(row)
-        elif since >= 0:
-            since = min(since + 1, _MAX_COUNT)
-
-
-def _share_of_digits(start: str) -> float:
-    is_ascii = start.isascii()  # most are; the pattern is faster, but has no superscripts
-    count = len(_DIGIT.findall(start)) if is_ascii else sum(map(str.isdigit, start))
-    return count / (len(start) or 1)
+def _further(distance: int) -> int:
+    return distance + 1 if 0 <= distance < _MAX_NAME_LEVELS - 1 else -1

@@ -88,9 +88,9 @@ def _outermost(document: Document, row: int, hides: Callable[[int], bool]) -> in
 
 def _is_hidden_by_attribute(document: Document, row: int) -> bool:
     """Return whether an attribute hides *row*, which was shown before because it is story."""
-    attributes = document.element(row).attrib
+    attributes = document.attributes_of(row)
     return any(
-        name in attributes and is_hiding(str(attributes[name]))
+        name in attributes and is_hiding(attributes[name])
         for name, is_hiding in HIDING_ATTRIBUTES.items()
     )
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.blocks import MIN_LONG
+from newscrawl.body.text_features import SENTENCE, ending
 from newscrawl.document.document import rows_between
 from newscrawl.document.rows import HEADINGS
 from newscrawl.language_words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from newscrawl.body.blocks import Blocks
     from newscrawl.document.document import Document
@@ -50,22 +51,21 @@ def without_notices(
             break
         kept.pop()
     links = document.link_chars_before
-    return kept[:1] + [
-        place
-        for place in kept[1:]
-        if not _is_label(document, blocks, place)
-        and not (
-            links[blocks.rows[place][0]] != links[blocks.rows[place][-1] + 1]
-            and _is_reference(document, blocks, place, site and site[1])
-        )
-    ]
+    found = kept[:1]
+    for place in kept[1:]:
+        rows, text = blocks.rows[place], blocks.text(document, place)
+        is_short = len(text) <= _MAX_CAPTION and ending(text) != SENTENCE
+        if is_short and _is_label(document, blocks, place, text):
+            continue
+        has_link = links[rows[0]] != links[rows[-1] + 1]
+        if not (has_link and _is_reference(document, blocks, place, site and site[1])):
+            found.append(place)
+    return found
 
 
-def _is_label(document: Document, blocks: Blocks, place: int) -> bool:
-    """Return whether a block is the label of an advertisement, or the inline caption of an image."""
-    rows, owner, text = blocks.rows[place], blocks.owner[place], blocks.text(document, place)
-    if len(text) > _MAX_CAPTION or ending(text) == SENTENCE:
-        return False
+def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool:
+    """Return whether a short block labels an advertisement, or is the inline caption of an image."""
+    rows, owner = blocks.rows[place], blocks.owner[place]
     if len(text) <= _MAX_ADVERTISING and document.tag[owner] not in _NEVER_LABELS:
         lower = text.lower()
         if any(map(lower.__contains__, words("advertising"))):
@@ -110,22 +110,35 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
     of a longer block.
     """
     texts = [blocks.text(document, place) for place in places]
+    sizes = blocks.chars(document, places)
     first: dict[str, int] = {}
     repeated: dict[int, int] = {}  # place -> that of the same text before it
-    for place, text, size in zip(places, texts, blocks.chars(document, places), strict=True):
+    for place, text, size in zip(places, texts, sizes, strict=True):
         if size >= MIN_LONG and first.setdefault(text, place) != place:
             repeated[place] = first[text]
     copies = _copied(document, blocks, places, repeated) if repeated else set()
-    return [
-        place
-        for number, (place, text) in enumerate(zip(places, texts, strict=True))
-        if place not in copies
-        and not (
-            _MIN_PULL_QUOTE <= len(text) <= _MAX_PULL_QUOTE
-            and _has_own_box(document, blocks, place)
-            and _is_part(text, texts[max(0, number - _MAX_DISTANCE) : number + _MAX_DISTANCE + 1])
-        )
+    in_boxes = [
+        number
+        for number, (place, text, size) in enumerate(zip(places, texts, sizes, strict=True))
+        if _MIN_PULL_QUOTE <= len(text) <= _MAX_PULL_QUOTE
+        and _has_own_box(document, blocks.owner[place], size)
     ]
+    left_out = copies.union(places[number] for number in _parts_of_others(texts, in_boxes))
+    return [place for place in places if place not in left_out]
+
+
+def _parts_of_others(texts: Sequence[str], numbers: Iterable[int]) -> Iterator[int]:
+    """Yield those of *numbers* whose text is a part of a longer one near it."""
+    joined = "\0".join(texts)
+    ends = list(accumulate((len(text) + 1 for text in texts), initial=0))
+    for number in numbers:
+        first, last = max(0, number - _MAX_DISTANCE), number + _MAX_DISTANCE + 1
+        start, stop = ends[first], ends[min(last, len(texts))]
+        inner = texts[number].strip(_QUOTES)
+        other = joined.find(inner, joined.find(inner, start, stop) + 1, stop)
+        is_again = other >= 0 or len(texts[number]) > len(inner) + _MIN_REST  # seldom
+        if is_again and _is_part(inner, texts[first:last]):
+            yield number
 
 
 def _copied(
@@ -150,12 +163,11 @@ def _copied(
     return copies
 
 
-def _has_own_box(document: Document, blocks: Blocks, place: int) -> bool:
-    """Return whether a block is all text of an element around its paragraph, or is no paragraph."""
-    row = blocks.owner[place]
+def _has_own_box(document: Document, row: int, size: float) -> bool:
+    """Return whether the block of *size* in *row* is all text of an element around it."""
     if document.tag[row] == "p":
         row = document.parent[row]
-    return document.chars(row) == blocks.chars(document, [place])[0]
+    return document.chars(row) == size
 
 
 def _apart(document: Document, row: int, other: int) -> tuple[int, int]:
@@ -174,6 +186,5 @@ def _name(document: Document, row: int) -> tuple[str | None, str | None]:
 
 def _is_part(text: str, others: Iterable[str]) -> bool:
     """Return whether *text* is in a longer line of *others*."""
-    text = text.strip(_QUOTES)
     lines = (line for other in others if text in other for line in other.split("\n"))
     return any(len(line) > len(text) + _MIN_REST and text in line for line in lines)

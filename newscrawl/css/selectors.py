@@ -62,9 +62,9 @@ class StyleTree:
         """Return the names of an element."""
         names = self.names.get(row)
         if names is None:
-            element = self.document.element(row)
-            own = element.get("id"), element.get("class"), tuple(element.keys())
-            names = self.names[row] = names_of(self.tag[row], *own, row == 0)
+            own = self.document.attributes_of(row)
+            of_tag = own.get("id"), own.get("class"), tuple(own)
+            names = self.names[row] = names_of(self.tag[row], *of_tag, row == 0)
         return names
 
     def siblings(self, row: int) -> list[int]:
@@ -369,7 +369,7 @@ _OPERATORS: dict[str, Callable[[str, str], bool]] = {
 
 def _attribute_test(name: str, compare: Callable[[str, str], bool], expected: str) -> Test:
     def test(tree: StyleTree, row: int) -> bool:
-        value = tree.document.element(row).get(name, "")
+        value = tree.document.attributes_of(row).get(name, "")
         tree.steps += len(value) >> 8
         return compare(value, expected)
 

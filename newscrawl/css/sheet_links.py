@@ -139,16 +139,16 @@ def _matters(name: str, attribute: Callable[[str], str | None]) -> bool:
 
 def _references_in(document: Document, names: Collection[str]) -> Iterator[_Reference]:
     """Yield those of the elements with one of *names* of a parsed page."""
-    source, media, end = document.source, document.media, document.end
+    source, places, end = document.source, document.places, document.end
     templates = [range(row, end[row]) for row in document.rows_of("template")]
     for row in sorted(row for name in names for row in document.rows_of(name)):
-        name, attributes = document.tag[row], document.media_attributes(row)
+        name, attributes = document.tag[row], document.attributes_of(row)
         if any(row in template for template in templates) or not _matters(name, attributes.get):
             continue
         if name != "style":
             yield name, attributes["href"]
-        elif isinstance(place := media[row], int):
-            _, inside = _attributes(source, place)
+        elif places:
+            _, inside = _attributes(source, places[row])
             closer = _STYLE_END.search(source, inside)
             css = source[inside : closer.start() if closer else None]
             yield name, css.decode(errors="replace")

@@ -337,9 +337,9 @@ class Stylesheets:
 
     def _element(self, row: int, parent: _Element) -> _Element:
         """Return the shared element of *row*, whose parent is given."""
-        element: Any = self._document.element(row)
-        keys = element.keys()
-        tag, get = self._document.tag[row], element.get
+        attributes = self._document.attributes_of(row)
+        keys = tuple(attributes)
+        tag, get = self._document.tag[row], attributes.get
         signature: Signature = (tag, get("id"), get("class"), get("style"), *keys)
         matched = parent.children.get(signature)
         if matched is None:

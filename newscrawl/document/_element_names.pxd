@@ -41,7 +41,6 @@ cdef class Name:
     cdef bint button
     cdef bint figure
     cdef bint image
-    cdef bint media
 
 
 cdef class ElementNames:

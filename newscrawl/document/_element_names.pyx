@@ -12,7 +12,6 @@ cdef dict HIDDEN_TAGS = rows.HIDDEN_TAGS
 cdef dict METADATA_TAGS = {
     tag: (name.encode(), parts) for tag, (name, parts) in rows.METADATA_TAGS.items()
 }
-cdef object MEDIA_TAGS = rows.MEDIA_TAGS
 
 cdef dict CONTENTS = {
     name: mode
@@ -61,7 +60,6 @@ cdef class Name:
         self.button = tag == "button"
         self.figure = tag == "figure"
         self.image = tag == "img"
-        self.media = tag in MEDIA_TAGS
 
 
 cdef class ElementNames:

@@ -119,6 +119,7 @@ cdef class Reader(RowColumns):
 
     cdef int open_implied(self, bytes name) except -1:
         self.found.size = 0
+        self.attributes = NULL
         return self.open(self.names.name_of(name, len(name)), NULL, 0)
 
     cdef bint is_misplaced(self, Name name):

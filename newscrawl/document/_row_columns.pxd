@@ -15,6 +15,7 @@ cdef struct Row:
     int parent
     int end
     int depth
+    int place  # of the attributes
     unsigned char hidden
     unsigned char space
     double chars_before
@@ -31,7 +32,7 @@ cdef class RowColumns:
     cdef Row* rows
     cdef Py_ssize_t capacity
     cdef list texts, text_rows, shown_rows, number_rows, label_rows, statements
-    cdef dict classes, ids, item_types, roles, addresses, by_tag, media
+    cdef dict classes, ids, item_types, roles, addresses, by_tag
     cdef Py_ssize_t page  # its number
     cdef Place start
     cdef Py_ssize_t row
@@ -49,7 +50,7 @@ cdef class RowColumns:
     cdef Py_ssize_t piece_size
     cdef bint piece_has_references
     cdef list pieces
-    # the attributes of the current tag, and their place
+    # the attributes of the current tag, and their place, NULL for an implied one
     cdef Attributes found
     cdef Place attributes
     cdef CachedValue cached[CACHED_VALUES]

@@ -1,6 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Columns of the rows of a page, filled while its elements are opened and closed."""
 
+from cpython cimport array
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
@@ -19,6 +20,8 @@ from newscrawl.document._row_text cimport (
     decoded, has_digit, stripped, trimmed, weighted_length,
 )
 
+from array import array as new_array
+
 from newscrawl.document import rows
 
 cdef extern from "Python.h":
@@ -27,7 +30,7 @@ cdef extern from "Python.h":
 COLUMNS = (
     "tag", "parent", "end", "depth", "text", "hidden", "space", "text_rows",
     "shown_rows", "number_rows", "label_rows", "chars_before", "link_chars_before", "statements", "by_tag",
-    "media", "attributes",
+    "places", "attributes",
 )
 if tuple(rows.Rows.__dataclass_fields__) != COLUMNS:
     raise ImportError(f"built for other columns: {COLUMNS}")
@@ -54,6 +57,7 @@ cdef enum:
 # Row numbers as objects, shared by all pages: creating them costs as much as the pass. Larger numbers
 # are created for each page, which bounds the memory.
 cdef list NUMBERS = list(range(1 << 14))
+cdef array.array _INTS = new_array("i")
 cdef str NO_TEXT = ""
 cdef Py_ssize_t pages = 0
 
@@ -69,7 +73,7 @@ cdef class RowColumns:
         self.text_rows, self.shown_rows, self.number_rows, self.label_rows = [], [], [], []
         self.classes, self.ids, self.item_types, self.roles = {}, {}, {}, {}
         self.addresses = {}
-        self.statements, self.by_tag, self.media = [], {}, {}
+        self.statements, self.by_tag = [], {}
         self.link_row = self.figure_row = self.closed_row = -1
 
     def __dealloc__(self):
@@ -92,6 +96,7 @@ cdef class RowColumns:
         row.tag, row.text = <PyObject*> tag, <PyObject*> text
         row.parent, row.end, row.depth = parent, self.row, self.size + late
         row.hidden, row.space = mark, space
+        row.place = -1
         row.chars_before, row.link_chars_before = self.chars, self.link_chars
         return 0
 
@@ -137,11 +142,11 @@ cdef class RowColumns:
             if found & HIDES and me not in self.shown:
                 own_mark = own_mark or INVISIBLE
             own_mark = mark or own_mark
-        if name.media:
-            self.media[_number(me)] = self.attributes - self.start
         if found & HAS_METADATA or (name.image and self.figure_row >= 0):
             self.append_statement(name, content, size)
         self.append(name.tag, NO_TEXT, parent, own_mark, 0)
+        if self.attributes is not NULL:
+            self.rows[me].place = self.attributes - self.start
         self.open_rows[self.size] = me
         self.size += 1
         if self.link_row < 0 and found & IS_LINK:
@@ -279,6 +284,7 @@ cdef class RowColumns:
         cdef list chars = PyList_New(size + 1), link_chars = PyList_New(size + 1)
         cdef bytearray hidden = PyByteArray_FromStringAndSize(NULL, size)
         cdef bytearray space = PyByteArray_FromStringAndSize(NULL, size)
+        cdef array.array places = array.clone(_INTS, size, zero=False)
         cdef char* marks = PyByteArray_AS_STRING(hidden)
         cdef char* spaces = PyByteArray_AS_STRING(space)
         # Most rows share the sums of the previous row.
@@ -301,13 +307,14 @@ cdef class RowColumns:
             _append(chars, place, chars_now)
             _append(link_chars, place, link_chars_now)
             marks[place], spaces[place] = row.hidden, row.space
+            places.data.as_ints[place] = row.place
         _append(chars, size, self.chars)
         _append(link_chars, size, self.link_chars)
         columns = (self.classes, self.ids, self.item_types, self.roles, self.addresses)
         return rows.Rows(
             tag, parent, end, depth, text, hidden, space, self.text_rows, self.shown_rows,
             self.number_rows, self.label_rows, chars, link_chars, self.statements, self.by_tag,
-            self.media, dict(zip(rows.KEPT_ATTRIBUTES, columns)),
+            places, dict(zip(rows.KEPT_ATTRIBUTES, columns)),
         )
 
 

@@ -163,7 +163,7 @@ class Document(Rows):
         """The ``html`` element; the tree has no comments and no processing instructions.
 
         If libxml2 has other rules than :mod:`~newscrawl.document.html_tables` and its tree differs from
-        the rows, the tree is built from them, with the attributes that they keep.
+        the rows, the tree is built from them.
         """
         if self._root is None:
             root = _parse(self.source, [])
@@ -180,17 +180,11 @@ class Document(Rows):
 
     def _rebuild(self) -> etree._Element:
         """Return a tree of the rows."""
-        attributes = {statement.row: dict(statement.attributes) for statement in self.statements}
-        for row in self.media:
-            attributes.setdefault(row, {}).update(self.media_attributes(row))
-        for name, values in self.attributes.items():
-            for row, value in values.items():
-                attributes.setdefault(row, {})[name] = value
         elements: list[etree._Element] = []
         for row, tag in enumerate(self.tag):
             parent = elements[self.parent[row]] if row else None
             if tag != TEXT:
-                element = _element(tag, attributes.get(row, {}))
+                element = _element(tag, self.attributes_of(row))
                 elements.append(element)
                 if parent is not None:
                     parent.append(element)
@@ -265,10 +259,12 @@ class Document(Rows):
         """Return the length of text(T_u): weighted characters of shown text in the subtree of *row*."""
         return self.chars_before[self.end[row]] - self.chars_before[row]
 
-    def media_attributes(self, row: int) -> Mapping[str, str]:
-        """Return the attributes of the element of :data:`~newscrawl.document.rows.MEDIA_TAGS` at *row*."""
-        found = self.media[row]
-        return read_attributes(self.source, found) if isinstance(found, int) else found
+    def attributes_of(self, row: int) -> Mapping[str, str]:
+        """Return the attributes of the element at *row*, read from the source if there is no tree."""
+        if not self.places:
+            return dict(self.element(row).items())  # type: ignore[arg-type]  # of HTML, text
+        place = self.places[row]
+        return read_attributes(self.source, place) if place >= 0 else {}
 
     def link_chars(self, row: int) -> float:
         """Return the weighted characters inside ``a`` elements of the subtree of *row*."""

@@ -19,7 +19,6 @@ from newscrawl.document.rows import (
     LEADING,
     MAX_LABEL,
     MAX_SHORT_TEXT,
-    MEDIA_TAGS,
     METADATA_TAGS,
     SCRIPT,
     TEXT,
@@ -107,8 +106,6 @@ class _RowsBuilder:
                 invisible = invisible or HIDING_ATTRIBUTES[name](value)
             elif name == "itemprop":
                 has_metadata = True
-        if tag in MEDIA_TAGS:
-            rows.media[row] = dict(items)
         if has_metadata or (tag in METADATA_TAGS and _has_metadata(tag, items)):
             script = element.text if tag == "script" else None
             rows.statements.append(Statement(row, tag, dict(items), script or ""))

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
+from array import array
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,9 +47,6 @@ VISIBLE_TAGS = frozenset({"b", "em", "mark", "span", "strong"})
 
 KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role", "href")
 """Attributes whose values are kept in ``Rows.attributes``."""
-
-MEDIA_TAGS = frozenset({"img", "iframe", "video", "audio", "source", "base", "link", "style"})
-"""Tags of images, videos and style sheets, whose attributes are in ``Rows.media``."""
 
 MAX_SHORT_TEXT = 60
 """Characters of a text node that may be a date, a number or a name."""
@@ -135,8 +134,8 @@ class Rows:
     statements: list[Statement] = field(default_factory=list)
     #: tag -> rows of the elements
     by_tag: dict[str, list[int]] = field(default_factory=dict)
-    #: row -> attributes of :data:`MEDIA_TAGS`, or their place in the bytes of the page
-    media: dict[int, dict[str, str] | int] = field(default_factory=dict)
+    #: place of the attributes in the bytes of the page, -1 for none; empty if read from a tree
+    places: array[int] = field(default_factory=partial(array, "i"))
     #: name -> row -> value of :data:`KEPT_ATTRIBUTES`
     attributes: dict[str, dict[int, str]] = field(
         default_factory=lambda: {name: {} for name in KEPT_ATTRIBUTES}

@@ -13,9 +13,9 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from newscrawl.body.block_features import ending
 from newscrawl.body.boilerplate import boilerplate
 from newscrawl.body.render import render
+from newscrawl.body.text_features import ending
 from newscrawl.document.document import DocumentError, parse_document
 from newscrawl.extraction.script_data import (
     encoded_texts,

@@ -43,7 +43,7 @@ def set_story_media(
             continue
         name = "images" if image else "audio" if tag == "audio" or _AUDIO.search(url) else "videos"
         if name in found:
-            attributes = document.media_attributes(row)
+            attributes = document.attributes_of(row)
             caption, credit = (it[:_MAX_CAPTION] or None for it in shown_caption(document, row))
             title = squeeze(without_controls(attributes.get("title", "")[:_MAX_CAPTION]))
             width, alt = whole_number(attributes.get("width")), image[1] if image else None

@@ -66,7 +66,7 @@ class PageLinks:
 
     def image(self, row: int) -> tuple[str, str] | None:
         """Return address and alternative text of the ``img`` element at *row*."""
-        value_of = self._document.media_attributes(row).get
+        value_of = self._document.attributes_of(row).get
         if "1" in {value_of("width"), value_of("height")}:  # counts visits
             return None
         values = [value_of(name) for name in _IMAGE_ATTRIBUTES]
@@ -79,12 +79,12 @@ class PageLinks:
 
     def player(self, row: int) -> str | None:
         """Return the address of the player at *row*; frames without full screen are no players."""
-        document, attributes = self._document, self._document.media_attributes(row)
+        document, attributes = self._document, self._document.attributes_of(row)
         if document.tag[row] == "iframe" and "allowfullscreen" not in attributes:
             return None
         children = (child for child in document.children(row) if document.tag[child] == "source")
         values = [attributes.get("src"), attributes.get("data-src")]
-        values += [document.media_attributes(child).get("src") for child in children]
+        values += [document.attributes_of(child).get("src") for child in children]
         urls = (web_url(value, self._base) for value in values)
         return next((url for url in urls if url), None)
 

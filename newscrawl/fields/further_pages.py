@@ -171,7 +171,7 @@ def _links(
         label = document.shown_text(row)
         if not label and (href.startswith("?") or (stem and stem in href)):
             images = rows_between(document.rows_of("img"), row, document.end[row])
-            label = next((document.media_attributes(it).get("alt", "") for it in images), "")
+            label = next((document.attributes_of(it).get("alt", "") for it in images), "")
         names = [names.get(it, "") for names in marks for it in (row, document.parent[row])]
         is_named = row in named or _NEXT_NAME.search(" ".join(names)) is not None
         says_page = not numbered or is_named or len(_LABEL_NUMBER.findall(label)) == 1

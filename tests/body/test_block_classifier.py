@@ -15,13 +15,13 @@ from newscrawl.body.block_features import (
     FEATURES,
     best_subset,
     context_columns,
+    shared_probabilities,
 )
 from newscrawl.body.blocks import find_blocks, find_roots
 from newscrawl.body.classifier import (
     body_candidates,
     choose_blocks,
     load_body_models,
-    shared_probabilities,
 )
 from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document

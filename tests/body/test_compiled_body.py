@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, blocks, coreex, econ, groups, render
+from newscrawl.body import block_features, blocks, coreex, econ, groups, render, text_features
 from newscrawl.document.document import Document, parse_document
 from newscrawl.text import squeeze, tokens
 from tests.conftest import corpus_pages
@@ -23,7 +23,7 @@ if str(block_features.__file__).endswith(".py"):
 
 PYTHON = {
     module: python_module(module)
-    for module in (block_features, blocks, coreex, econ, groups, render)
+    for module in (block_features, blocks, coreex, econ, groups, render, text_features)
 }
 
 
@@ -58,7 +58,8 @@ def assert_equal_features(document: Document) -> None:
         arguments = (document, found.owner, found.rows, votes, heading, texts, description)
         features = assert_equal(block_features, "feature_columns", *arguments)
     home = assert_equal(groups, "home_of", document, found.owner, features["chars"])
-    assert_equal(groups, "group_columns", document, found.owner, found.rows, texts, home)
+    firsts = [rows[0] for rows in found.rows]
+    assert_equal(groups, "group_columns", document, found.owner, firsts, home)
     rates = [(place % 7) / 8 for place in range(len(found))]
     chars = found.chars(document, range(len(found)))
     assert_equal(block_features, "context_columns", features, rates, chars, 0.75, 0.25)
@@ -69,6 +70,11 @@ def assert_equal_features(document: Document) -> None:
 @given(st.text() | st.text(" \x1c\x85\u3000ab日", max_size=40))
 def test_counts_tokens(text: str) -> None:
     assert assert_equal(coreex, "count_tokens", text) == len(tokens(text))
+
+
+@given(st.text() | st.text("İßΣé áđ日sign-up:12. ", max_size=40))
+def test_reads_texts(text: str) -> None:
+    assert_equal(text_features, "text_columns", [text, "x", text], text[:30])
 
 
 TAGS = st.sampled_from([
@@ -119,6 +125,6 @@ def test_deep_pages_have_features():
     document = parse_document(page)
     found = blocks.find_blocks(document)
     home = groups.home_of(document, found.owner, [1.0, 1.0])
-    texts = [found.text(document, place) for place in range(2)]
-    columns = assert_equal(groups, "group_columns", document, found.owner, found.rows, texts, home)
+    firsts = [rows[0] for rows in found.rows]
+    columns = assert_equal(groups, "group_columns", document, found.owner, firsts, home)
     assert len(columns["home_up"]) == 2

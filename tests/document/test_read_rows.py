@@ -13,7 +13,13 @@ from lxml import etree
 
 from newscrawl.compiled import is_compiled
 from newscrawl.document import document as document_module
-from newscrawl.document.document import DocumentError, parse_document, read_rows, with_newlines
+from newscrawl.document.document import (
+    TEXT,
+    DocumentError,
+    parse_document,
+    read_rows,
+    with_newlines,
+)
 from newscrawl.document.flatten import flatten
 from newscrawl.document.guard import MAX_ATTRIBUTES
 from newscrawl.document.html_tables import BOOLEAN, CLOSED_BY, PRIORITIES, RAWTEXT, RCDATA, VOID
@@ -36,8 +42,9 @@ def columns(page: str | bytes, *, scripts: bool) -> dict[str, Any]:
     """Return the fields of the document of *page*; empty if there is none."""
     try:
         document = parse_document(page, scripts=scripts)
-        media = {row: document.media_attributes(row) for row in document.media}
-        return vars(document) | {"media": media}
+        elements = [row for row, tag in enumerate(document.tag) if tag != TEXT]
+        places = {row: document.attributes_of(row) for row in elements}
+        return vars(document) | {"places": places}
     except DocumentError:
         return {}
 
@@ -51,8 +58,8 @@ def assert_same_rows(page: str | bytes, *, is_read: bool | None = True) -> None:
         if found and is_read is not None:
             assert (found["_root"] is None) is is_read
         for fields in (found, expected):
-            fields.pop("_root", None)
-            fields.pop("_is_of_tree", None)
+            for name in ("_root", "_elements", "_is_of_tree"):
+                fields.pop(name, None)
         assert found == expected
         assert {type(chars) for chars in found.get("chars_before", [0.0])} == {float}
 

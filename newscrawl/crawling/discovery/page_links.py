@@ -169,7 +169,7 @@ def _lists(document: Document, base: str, links: Iterable[str], articles: int) -
     """
     for tag, name in _SOURCES[:1] if articles else _SOURCES:
         for row in document.rows_of(tag):
-            address = document.element(row).get(name, "")
+            address = document.attributes_of(row).get(name, "")
             if (tag != "option" or "/" in address) and (target := absolute_url(address, base)):
                 yield target
     for link in links if articles < _MIN_HEADLINES else ():

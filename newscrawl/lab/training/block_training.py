@@ -15,7 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from newscrawl.body.block_features import CONTEXT_FEATURES, FEATURES, best_subset
+from newscrawl.body.block_features import (
+    CONTEXT_FEATURES,
+    FEATURES,
+    best_subset,
+    shared_probabilities,
+)
 from newscrawl.body.blocks import find_blocks
 from newscrawl.body.classifier import (
     CONTEXT_FILE,
@@ -23,7 +28,6 @@ from newscrawl.body.classifier import (
     BodyModels,
     body_candidates,
     in_context,
-    shared_probabilities,
 )
 from newscrawl.body.nce import find_region
 from newscrawl.document.document import parse_document

@@ -1,10 +1,15 @@
-"""Words of a page's furniture."""
+"""Features of texts: words of furniture."""
 
 from __future__ import annotations
 
 import pytest
 
-from newscrawl.body.furniture import furniture
+from newscrawl.body.text_features import text_columns
+
+
+def furniture(text: str) -> tuple[float, float]:
+    columns = text_columns([text], "")
+    return columns["furniture"][0], columns["furniture_share"][0]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,196 @@
+"""Features of the texts of candidate blocks: punctuation, symbols, repetition, words of furniture.
+
+Furniture are sign-ups, advertisements, legal notices and controls. A reader tells "Sign up for our
+newsletter" from a story by its words alone. They are features of the block classifier, not rules:
+stories have some of them, too. The other features do not depend on the language.
+
+Cython compiles this module, with the types in ``text_features.pxd``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from newscrawl.body.blocks import zeros
+from newscrawl.language_words import word_table
+from newscrawl.text import squeeze
+
+if TYPE_CHECKING:
+    from array import array
+
+    from newscrawl.document.document import Document
+
+TEXT_FEATURES = (
+    "ends", "odd", "described", "again", "digits", "furniture", "furniture_share"
+)  # fmt: skip
+"""Names of the features."""
+
+SENTENCE = 2.0
+"""Value of the feature ``ends`` of a text that ends like a sentence."""
+UNSPACED = frozenset({"ja", "ko", "th", "vi", "zh"})
+"""Languages whose words are searched in the text: they are not separated, or are several syllables."""
+
+# Characters in which symbols, digits and words are counted.
+_SYMBOL_CHARS, _DIGIT_CHARS, _WORD_CHARS = 100, 60, 300
+_MAX_DESCRIPTION = 600  # characters that are read
+# Characters of a text that are compared with the description.
+_PREFIX, _MIN_PREFIX, _WORD_START = 50, 20, 8
+_DESCRIPTION_NAMES = frozenset({"description", "og:description"})
+_MAX_DESCRIPTIONS = 4
+
+_STEM, _KEY_MASK = 6, (1 << 13) - 1
+_CHARS_A_WORD = 2  # in text without spaces
+_RARE = 1000  # more than the words of a text
+
+
+def text_columns(texts: list[str], description: str) -> dict[str, array[float]]:
+    """Return the columns of :data:`TEXT_FEATURES` of the *texts* of candidate blocks.
+
+    *description* are the descriptions in the metadata of the page.
+    """
+    count = len(texts)
+    columns = {name: zeros(count) for name in TEXT_FEATURES}
+    ends, odd, digits = columns["ends"], columns["odd"], columns["digits"]
+    described, again = columns["described"], columns["again"]
+    rare, share = columns["furniture"], columns["furniture_share"]
+    seen: dict[str, bool] = {}
+    words = _FurnitureCounter()
+    for place in range(count):
+        text = texts[place]
+        seen[text] = text in seen
+        ends[place] = ending(text)
+        odd[place] = _count_symbols(text)
+        described[place] = _is_described(text, description) if description else -1
+        digits[place] = _share_of_digits(text[:_DIGIT_CHARS])
+        words.count(text)
+        rare[place], share[place] = words.rare, words.share
+    for place in range(count):
+        again[place] = seen[texts[place]]
+    return columns
+
+
+def ending(text: str) -> float:
+    """Return :data:`SENTENCE` if *text* ends a sentence, 1 if it ends with a colon, else 0."""
+    size = len(text)
+    place, first = size - 1, max(0, size - 8)
+    while place >= first and text[place] in "\"'”’»)]」』":
+        place -= 1
+    if first <= place < size - 1 and text[place].isspace():  # before French quotation marks
+        place -= 1
+    if place >= first and text[place] in ".!?…。！？؟۔।॥":
+        return SENTENCE
+    return 1.0 if size and text[size - 1] in ":：" else 0.0
+
+
+def _count_symbols(text: str) -> float:
+    count = 0
+    for character in text[:_SYMBOL_CHARS]:
+        count += character in "©®|•»›→▶►@#/"
+    return count
+
+
+def _share_of_digits(start: str) -> float:
+    count = 0
+    for character in start:
+        count += "0" <= character <= "9" or (character > "\x7f" and character.isdigit())
+    return count / (len(start) or 1)
+
+
+def _is_described(text: str, description: str) -> bool:
+    """Return whether the start of *text* is in the description."""
+    size, end, word_start = len(text), 0, _WORD_START
+    if size < _MIN_PREFIX:
+        return False
+    while end < word_start and not text[end].isspace():
+        end += 1
+    if text[:end] not in description:  # the common case
+        return False
+    start = text[:_PREFIX]
+    if "  " in start or start[-1] == " " or not start.isprintable():
+        start = squeeze(text[: 4 * _PREFIX])[:_PREFIX]
+    return len(start) >= _MIN_PREFIX and start in description
+
+
+def page_descriptions(document: Document) -> str:
+    """Return the descriptions in ``meta`` elements, one per line, white space collapsed."""
+    found: list[str] = []
+    for _, tag, attributes, _ in document.statements:
+        if tag == "meta":
+            name = attributes.get("name") or attributes.get("property")
+            if name and name.lower() in _DESCRIPTION_NAMES:
+                found.append(squeeze(attributes.get("content", "")[:_MAX_DESCRIPTION]))
+    return "\n".join(found[:_MAX_DESCRIPTIONS])
+
+
+class _FurnitureCounter:
+    """Counts of the words of furniture of one text after the other."""
+
+    def __init__(self) -> None:
+        self.stems, self.marks = _stems()
+        self.unspaced, self.pattern, self.signs = _unspaced()
+        #: number of words that are rare in stories, and the share of all of furniture
+        self.rare = self.share = 0.0
+
+    def count(self, text: str) -> None:
+        """Count those of *text*. Words are compared by their stems, which most inflected forms share."""
+        stem, mask, has_sign = _STEM, _KEY_MASK, 0
+        text = text[:_WORD_CHARS].lower()
+        found = size = length = key = 0
+        for place, character in enumerate(text + " "):
+            if character.isspace():
+                if length < stem and self.marks[key & mask]:
+                    found += self.stems.get(text[place - length : place], 0)
+                length = key = 0
+                continue
+            if length < stem:
+                size += length == 0
+                length += 1
+                key = 31 * key + ord(character)
+                if length == stem and self.marks[key & mask]:
+                    found += self.stems.get(text[place + 1 - length : place + 1], 0)
+            if character > "\x7f":
+                has_sign |= self.signs[ord(character) & mask]
+        if has_sign and (unspaced := self.pattern.findall(text)):
+            found += sum(map(self.unspaced.__getitem__, unspaced))
+            size = max(size, len(text) // _CHARS_A_WORD)
+        rare = found // _RARE
+        self.rare, self.share = rare, (found - _RARE * rare) / (size or 1)
+
+
+@cache
+def _words(*, unspaced: bool) -> dict[str, int]:
+    """Return the words of languages that do not separate them, or the stems of those of others.
+
+    Their values are 1, and :data:`_RARE` more for words of furniture.
+    """
+    codes: dict[str, int] = {}
+    for language, lists in word_table().items():
+        for name, code in (("controls", 1), ("furniture", _RARE + 1)):
+            for word in lists.get(name, ()) if (language in UNSPACED) == unspaced else ():
+                key = word if unspaced else word[:_STEM]
+                codes[key] = max(code, codes.get(key, 0))
+    return codes
+
+
+@cache
+def _stems() -> tuple[dict[str, int], bytearray]:
+    """Return the stems of languages that separate words, and a mark at the hash of each."""
+    codes, marks = _words(unspaced=False), bytearray(_KEY_MASK + 1)
+    for stem in codes:
+        key = 0
+        for character in stem:
+            key = 31 * key + ord(character)
+        marks[key & _KEY_MASK] = 1
+    return codes, marks
+
+
+@cache
+def _unspaced() -> tuple[dict[str, int], re.Pattern[str], bytearray]:
+    """Return the words that are not separated, their pattern, and a mark for one character of each."""
+    codes, signs = _words(unspaced=True), bytearray(_KEY_MASK + 1)
+    for word in codes:
+        signs[ord(max(word)) & _KEY_MASK] = 1
+    ordered = sorted(codes, key=lambda word: (-len(word), word))
+    return codes, re.compile("|".join(map(re.escape, ordered))), signs
