@@ -248,29 +248,3 @@ def test_second_crawl_of_the_samples_emits_nothing(tmp_path: Path):
     assert repeated == []
     assert totals(second)["fetched"] == 0
     assert "Nothing is due before 20" in second.output
-
-
-def test_second_crawl_polls_sources_that_are_due(tmp_path: Path):
-    """If listings are polled at once again, they contain only known articles."""
-    options = {"NEWSCRAWL_MAX_AGE": 0, "NEWSCRAWL_POLL_MIN": 0, "NEWSCRAWL_POLL_MAX": 0}
-    with SampleSites() as sites:
-        first = crawl_sites(tmp_path, sites.urls.values(), {}, **options)
-        second = crawl_sites(tmp_path, sites.urls.values(), {}, **options)
-    assert second.items == []
-    assert totals(second)["fetched"] == 0
-    assert totals(second)["known"] >= len(first.items)
-    assert "articles known" in second.output
-
-
-def test_all_again_refetches_every_article(tmp_path: Path):
-    """With NEWSCRAWL_ONLY_NEW=False every crawl emits all articles."""
-    with SampleSites() as sites:
-        crawls = [
-            crawl_sites(
-                tmp_path, sites.urls.values(), {}, NEWSCRAWL_MAX_AGE=0, NEWSCRAWL_ONLY_NEW=False
-            )
-            for _ in range(2)
-        ]
-    urls = [sorted(item["url"] for item in crawl.items) for crawl in crawls]
-    assert urls[0] == urls[1]
-    assert len(urls[0]) > 20

@@ -1,4 +1,4 @@
-"""HTTP servers on loopback for the tests: recorded sites and faulty sites."""
+"""HTTP servers on loopback for the tests."""
 
 from __future__ import annotations
 

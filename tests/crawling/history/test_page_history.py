@@ -16,7 +16,6 @@ from newscrawl.crawling.history.conditional_requests import (
     conditional_headers,
     validators,
 )
-from newscrawl.items import Article
 from tests.helpers.crawl_history import (
     HOME,
     NOON,
@@ -199,46 +198,6 @@ async def test_checks_further_changes_after_a_real_one(crawl: Opening, fake_cloc
 
 
 @in_loop
-async def test_page_failures_back_off_and_give_up(crawl: Opening, fake_clock: FakeClock):
-    a = entry("a", NOON)
-    async with crawl() as state:
-        await listed_as_due(state, a)
-        state.pages.record_failure(target(a), None, "timeout")
-    for hours in (0, 1, 2, 4):
-        if hours:
-            async with crawl() as state:
-                assert await due_pages(state) == []
-                assert await listed_as_due(state, a) == []
-        fake_clock.forward(hours)
-        async with crawl() as state:
-            again = await due_page(state)
-            state.pages.record_failure(target(again), None, "http_503")
-    fake_clock.forward(1000)
-    async with crawl() as state:
-        assert await due_pages(state) == []
-        assert await listed_as_due(state, a) == []
-
-
-@pytest.mark.parametrize("reason", ["http_404", "http_410"])
-@in_loop
-async def test_does_not_fetch_a_deleted_article_again(
-    crawl: Opening, fake_clock: FakeClock, reason: str
-):
-    a = entry("a", NOON)
-    async with crawl() as state:
-        await listed_as_due(state, a)
-        await emit(state, a, "Text")
-    fake_clock.forward(7)
-    async with crawl() as state:
-        again = await due_page(state)
-        state.pages.record_failure(target(again), None, reason)
-    fake_clock.forward(17)
-    async with crawl() as state:
-        assert await due_pages(state) == []
-        assert await listed_as_due(state, a) == []
-
-
-@in_loop
 async def test_failed_revisit_does_not_change_the_schedule(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
@@ -416,13 +375,6 @@ async def test_fetches_an_article_again_after_a_pipeline_error(
     async with crawl() as state:
         again = await due_page(state)
         assert await emit(state, again, "Text") == "new"
-
-
-@in_loop
-async def test_article_of_another_spider_has_no_status(crawl: Opening, fake_clock: FakeClock):
-    async with crawl() as state:
-        article = Article(url=HOME, body="Text")
-        assert await state.pages.judge(article, HOME) is None
 
 
 @in_loop
