@@ -14,7 +14,7 @@ CORPORA ?= ../shared/corpora
 .PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram constraints bench results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
 
 demo: $(VENV)/installed
-	$(BIN)/python -m newscrawl.samples --crawl articles.jsonl
+	$(BIN)/python -m samples --crawl articles.jsonl
 
 # Up to five minutes on two cores.
 test: $(VENV)/installed
@@ -48,7 +48,7 @@ test-lowest:
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict -p newscrawl
+	$(BIN)/mypy --strict -p newscrawl -p samples
 
 docs: $(VENV)/installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

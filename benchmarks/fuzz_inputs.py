@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_SIZE = 200_000
-_FOLDERS = ("newscrawl/samples", "tests/pages")
+_FOLDERS = ("samples", "tests/pages")
 _SUFFIXES = {
     "page": ("html",),
     "links": ("html",),

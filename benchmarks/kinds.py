@@ -25,7 +25,7 @@ from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.tables import Table, print_tables
 from newscrawl.lab.training.examples import read_examples
 from newscrawl.lab.training.kind_training import read_kind_pages, read_out_of_fold
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.pages.kind_pages import kind_pages
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import pytest
 
 from newscrawl.crawling.output.segments import read_segments
 from newscrawl.defaults import DEFAULTS
-from newscrawl.samples import SampleSites, expected_pages
-from newscrawl.samples.server import write_sites_file
+from samples import SampleSites, expected_pages
+from samples.server import write_sites_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

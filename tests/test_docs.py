@@ -36,7 +36,6 @@ PUBLIC = {
     "newscrawl.middlewares",
     "newscrawl.neardup",
     "newscrawl.pipelines",
-    "newscrawl.samples",
 }
 
 

@@ -30,7 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "crawling inspection",
         "archives feeds middlewares optional pipeline_options",
         "pipelines reports sinks spiders",
-        "addon integrations samples settings spark",
+        "addon integrations settings spark",
         "__main__ cli commands",
         "lab",
     )
@@ -165,7 +165,7 @@ def test_class_names_are_unique(repository: Path):
     assert [name for name, number in count.items() if number > 1] == []
 
 
-@pytest.mark.parametrize("name", ["spiders", "pipelines", "settings", "samples"])
+@pytest.mark.parametrize("name", ["spiders", "pipelines", "settings"])
 def test_links_at_the_top(repository: Path, name: str):
     """The symbolic links in the root point to packages."""
     assert (repository / name).is_symlink()

@@ -1,1 +1,1 @@
-"""Scrapy settings modules: ``base`` for crawls, ``demo`` for the sample sites."""
+"""Scrapy settings: ``base`` for crawls."""

@@ -24,10 +24,10 @@ from newscrawl.archives.unit_extraction import UnitExtraction, unit_worker
 from newscrawl.cli.extract_pages import command
 from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.pipelines import NewsExtractPipeline
-from newscrawl.samples import SampleSites
-from newscrawl.samples.server import write_sites_file
 from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import Limits
+from samples import SampleSites
+from samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 
@@ -53,7 +53,7 @@ def crawled(folder: Path) -> Articles:
     with SampleSites() as sites:
         write_sites_file(folder / "sites.txt", sites)
         command = ["crawl", "sitelist", *options]
-        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "samples.settings"}
         run = ForkedScrapy(command, REPOSITORY, environment, folder / "crawl.log")
         assert run.wait(200) == 0, run.log_path.read_text()
         requested = sorted(request.target for request in sites.requests)

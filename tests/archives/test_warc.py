@@ -21,8 +21,8 @@ from newscrawl.archives import archive_writer as warc
 from newscrawl.archives.archive_reader import ArchiveRecord, Flaw, read_records
 from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter, Exchange, recover
 from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX
-from newscrawl.samples import SampleSites
-from newscrawl.samples.server import write_sites_file
+from samples import SampleSites
+from samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 
@@ -252,7 +252,7 @@ def test_next_crawl_recovers_archive(tmp_path: Path):
         }
         words = [word for name, value in options.items() for word in ("-s", f"{name}={value}")]
         command = ["crawl", "sitelist", "-a", f"sites={tmp_path}/sites.txt", *words]
-        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "samples.settings"}
 
         def start() -> ForkedScrapy:
             return ForkedScrapy(command, REPOSITORY, environment, tmp_path / "crawl.log")

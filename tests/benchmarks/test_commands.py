@@ -13,7 +13,7 @@ import pytest
 from benchmarks.papers.measured_pages import GROUP_OF
 from benchmarks.speed.run_log import environment
 from newscrawl.lab.corpora.corpus import half_of
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:

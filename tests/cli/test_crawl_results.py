@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.cli.test_extract_pages import newscrawl
 from tests.servers.page_server import PageServer
 

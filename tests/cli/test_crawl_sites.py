@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.samples import SampleSites, expected_pages
-from newscrawl.samples.server import write_sites_file
+from samples import SampleSites, expected_pages
+from samples.server import write_sites_file
 from tests.cli.test_extract_pages import newscrawl
 
 if TYPE_CHECKING:

@@ -15,15 +15,14 @@ from typing import Any
 
 import pytest
 
-import newscrawl.samples
+import samples
 from newscrawl.items import Article
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.extraction.test_extraction import PAGE, TITLE, URL
 from tests.helpers.forked_scrapy import run_command
 
 SAMPLE_PAGE = (
-    Path(newscrawl.samples.__file__).parent
-    / "harbour-gazette/www/2026/11/20/ferry-terminal-vote.html"
+    Path(samples.__file__).parent / "harbour-gazette/www/2026/11/20/ferry-terminal-vote.html"
 )
 CODE = "from newscrawl.cli.main import main; main()"
 

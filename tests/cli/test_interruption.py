@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.cli.exit_codes import interruption
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.direct_web import DirectWeb, direct_environment
 from tests.servers.styled_web import HANG, link, page

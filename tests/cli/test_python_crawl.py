@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 import newscrawl
-from newscrawl.samples import SampleSites
+from samples import SampleSites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.samples import SampleSites, expected_pages
 from newscrawl.spiders.url_list import MAX_LINE, MAX_LOGGED
+from samples import SampleSites, expected_pages
 from tests.cli.test_extract_pages import CODE, newscrawl
 
 if TYPE_CHECKING:

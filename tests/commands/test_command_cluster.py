@@ -15,7 +15,7 @@ from newscrawl import Article
 from newscrawl.crawling.output.segments import SegmentSpan, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawling.output.segments import read_segments
 from newscrawl.crawling.shards import MAX_SHARDS, Shard, shard_path
-from newscrawl.samples import SampleSites
+from samples import SampleSites
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.samples import SampleSites, expected_pages
+from samples import SampleSites, expected_pages
 from tests.conftest import REPOSITORY
 from tests.helpers.foreign_projects import run_project
 

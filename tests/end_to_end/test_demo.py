@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from newscrawl.samples import (
+from samples import (
     SITE_NAMES,
     SampleSites,
     expected_pages,
 )
-from newscrawl.samples.__main__ import crawl
+from samples.__main__ import crawl
+from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,8 +35,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     """Run the demo."""
     folder = tmp_path_factory.mktemp("demo")
     done = subprocess.run(
-        [sys.executable, "-m", "newscrawl.samples", "--crawl", "articles.jsonl"],
-        cwd=folder,
+        [sys.executable, "-m", "samples", "--crawl", str(folder / "articles.jsonl")],
+        cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,

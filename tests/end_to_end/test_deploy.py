@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from newscrawl.crawling.output.segments import read_segments
-from newscrawl.samples import SampleSites
+from samples import SampleSites
 from tests.conftest import REPOSITORY
 
 if TYPE_CHECKING:

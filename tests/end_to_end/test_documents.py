@@ -27,7 +27,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from pyarrow import parquet
 
-from newscrawl.samples import SampleSites, expected_pages
+from samples import SampleSites, expected_pages
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_programs import ForkedPrograms
 
@@ -42,7 +42,7 @@ NOT_RUN = {
     r"\bdocker\b": "needs Docker; test_docker.py builds and runs the image",
     r"\bnewscrawl-spark\b|\bspark-submit\b": "needs a cluster or minutes; tests/spark runs them",
     r"\bscrapyd\b": "needs a server; test_scrapyd.py deploys to one",
-    r"python -m newscrawl\.samples$": "serves until interrupted; the test serves the same sites",
+    r"python -m samples$": "serves until interrupted; the test serves the same sites",
     r"import (ray|Client)\b": "needs a cluster of Ray or Dask",
     r"s3://|gs://|postgresql://|AWS_|GCS_": "needs a cloud service or database; tests/sinks",
     r"playwright|NEWSCRAWL_RENDER": "needs Chromium; test_rendering.py renders pages",

@@ -18,9 +18,9 @@ import pytest
 
 from newscrawl.crawling.output.segments import read_segments
 from newscrawl.items import Article
-from newscrawl.samples import SampleSites
-from newscrawl.samples.expected import check_outcome
-from newscrawl.samples.server import write_sites_file
+from samples import SampleSites
+from samples.expected import check_outcome
+from samples.server import write_sites_file
 from tests.helpers.forked_scrapy import ForkedScrapy
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def start(folder: Path, sites: SampleSites) -> ForkedScrapy:
     }
     options = [word for item in settings.items() for word in ("-s", "{}={}".format(*item))]
     words = ["crawl", "sitelist", "-a", "sites=sites.txt", *options]
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newscrawl.settings.demo"}
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "samples.settings"}
     return ForkedScrapy(words, folder, environment, folder / "log.txt")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.neardup import Index
-from newscrawl.samples import SampleSites, expected_pages
+from samples import SampleSites, expected_pages
 from tests.end_to_end.test_startproject import PAGES, crawl
 from tests.helpers.crawls import MAX_READ, crawl_sites, run_scrapy
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from newscrawl.crawling.site_stats import site_counts
-from newscrawl.samples import SampleSites
+from samples import SampleSites
 from tests.helpers.crawls import Crawl, crawl_sites
 from tests.helpers.scheduled_crawls import HourlyCrawl, crawl_hours
 from tests.servers.newsroom import Newsroom, NewsServer, Story

@@ -22,7 +22,7 @@ import pytest
 
 from newscrawl.crawling.output.segments import read_segments
 from newscrawl.crawling.shards import Shard
-from newscrawl.samples import SampleSites
+from samples import SampleSites
 from tests.conftest import skip_missing
 
 if TYPE_CHECKING:

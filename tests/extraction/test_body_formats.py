@@ -27,14 +27,14 @@ from newscrawl.extraction.method import MethodResult
 from newscrawl.extraction.story_media import set_story_media
 from newscrawl.extraction.web_addresses import MAX_URL, web_url
 from newscrawl.items import EXTRA_FIELDS, Article, BodyLink, Evidence, Media
-from newscrawl.samples import expected_pages
-from tests.end_to_end.test_samples import LEGACY, label
+from samples import expected_pages
 from tests.helpers.formats_read_back import CORPUS_NAMES, FORMATS, URL, articles, faults, rendered
+from tests.pages.sample_pages import LEGACY, label
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from newscrawl.samples import ExpectedPage
+    from samples import ExpectedPage
 
 
 def text_of(markup: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 from newscrawl.body.parts import PARTS
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.extract import ExtractOptions, extract
-from newscrawl.samples import expected_pages
 from newscrawl.text import squeeze, words
+from samples import expected_pages
 from tests.helpers.formats_read_back import FORMATS, URL, is_inactive, rendered, words_of
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from newscrawl.extraction.body_formats import set_formats
 from newscrawl.extraction.body_structure import body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.items import Article
-from newscrawl.samples import expected_pages
-from tests.end_to_end.test_samples import LEGACY, label
+from samples import expected_pages
 from tests.helpers.formats_read_back import FORMATS, URL
+from tests.pages.sample_pages import LEGACY, label
 
 if TYPE_CHECKING:
-    from newscrawl.samples import ExpectedPage
+    from samples import ExpectedPage
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 CONTAINERS = {"blockquote", "div", "li", "ol", "table", "tr", "ul"}

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from newscrawl.extraction.extract import extract
-from newscrawl.samples import ExpectedPage, expected_pages
-from newscrawl.samples.expected import Check
-from tests.end_to_end.test_samples import ARTICLES, LEGACY, label
+from samples import ExpectedPage, expected_pages
+from samples.expected import Check
+from tests.pages.sample_pages import ARTICLES, LEGACY, label
 
 if TYPE_CHECKING:
     from newscrawl.items import Article

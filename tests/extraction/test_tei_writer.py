@@ -8,8 +8,8 @@ from lxml import etree
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.tei_writer import write_tei
 from newscrawl.items import Article
-from newscrawl.samples import expected_pages
 from newscrawl.text import words
+from samples import expected_pages
 from tests.conftest import REPOSITORY, skip_missing
 
 NAMES = {"t": "http://www.tei-c.org/ns/1.0"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from newscrawl.samples import SampleSites
+from samples import SampleSites
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import newscrawl
 

@@ -13,7 +13,7 @@ from scrapy.utils.test import get_crawler
 from newscrawl.addon import HTTP_HANDLER
 from newscrawl.crawling.network.page_rendering import find_chromium
 from newscrawl.lab.corpora import chromium
-from newscrawl.samples import SampleSites, expected_pages
+from samples import SampleSites, expected_pages
 from tests.conftest import skip_missing
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages

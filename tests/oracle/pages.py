@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from newscrawl import samples
+import samples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -25,7 +25,7 @@ from newscrawl.items import instant
 from newscrawl.neardup import Index, NearDuplicateIndexError
 from newscrawl.neardup import index as index_module
 from newscrawl.pipelines import NearDuplicatePipeline
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -122,7 +122,7 @@ def test_load_imports_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A state file must not choose code to run, not even a module on the path."""
     (tmp_path / "planted.py").write_text("raise SystemExit", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    for name in ("planted.Request", "planted", "newscrawl.samples.__main__.Request", ""):
+    for name in ("planted.Request", "planted", "newscrawl.cli.main.Request", ""):
         with pytest.raises(SerializationError):
             load_request(json.dumps({"url": "https://a.example/", "class": name}), SPIDER)
     assert "planted" not in sys.modules

@@ -22,7 +22,7 @@ from newscrawl.lab.evaluation.near_duplicate_corpus import (
 )
 from newscrawl.lab.evaluation.near_duplicate_report import build_report, score, tables_of
 from newscrawl.lab.evaluation.near_duplicate_systems import SYSTEMS, components
-from newscrawl.samples import expected_pages
+from samples import expected_pages
 from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newscrawl.items import Article, parse_iso
-from newscrawl.samples.server import SITE_NAMES
 from newscrawl.text import words
+from samples.server import SITE_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Settings of the demo: ``base`` for the sample sites on loopback, without delays."""
+"""Scrapy settings for crawls of the sample sites on loopback, without delays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``python -m newscrawl.samples``: serves the sample sites, or crawls them as a demo."""
+"""Command ``python -m samples``: serves the sample sites, or crawls them as a demo."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rich.console import Console
 
 import newscrawl
 from newscrawl import CrawlError
-from newscrawl.samples.expected import CrawlComparison, check_outcome
-from newscrawl.samples.server import DEFAULT_PORT, SampleSites
+from samples.expected import CrawlComparison, check_outcome
+from samples.server import DEFAULT_PORT, SampleSites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m newscrawl.samples",
+        prog="python -m samples",
         description="Serve three small news sites on loopback until interrupted.",
     )
     parser.add_argument(
