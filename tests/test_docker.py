@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -240,26 +239,6 @@ def test_scheduled_crawl(container: Container):
             process.communicate()
     assert container.titles() == TITLES
     assert container.is_healthy()
-
-
-@pytest.mark.slow
-def test_stopped_crawl_is_resumed(container: Container):
-    """SIGTERM ends a crawl in order; the next one writes the other articles, each once."""
-    with SampleSites() as sites:
-        container.write_sites(sites)
-        with container.start("-s", "DOWNLOAD_DELAY=1", CRAWL_INTERVAL="900") as process:
-            while not any(request.target.endswith(".html") for request in list(sites.requests)):
-                assert process.poll() is None
-                time.sleep(0.1)
-            process.terminate()
-            output, _ = process.communicate()
-        assert process.returncode == 130, output
-        assert "Traceback" not in output
-        assert len(container.titles()) < len(TITLES)
-        assert container.is_healthy()
-        code, output = container.run()
-    assert code == 0, output
-    assert container.titles() == TITLES
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from tests.extraction.test_extraction import PAGE, PARAGRAPHS, TITLE, URL
+from tests.extraction.test_extraction import PAGE, TITLE, URL
 from tests.helpers.forked_scrapy import run_command
 
 if TYPE_CHECKING:
@@ -66,28 +66,6 @@ def test_obeys_minimum_confidence(tmp_path: Path, minimum: str, message: bytes):
     assert bool(ran.stderr) == bool(message)
 
 
-def test_prints_text(tmp_path: Path):
-    """Title, date and authors, body, as UTF-8 in any locale."""
-    page = PAGE.replace("Ada Meyer", "Ada Müller")
-    (tmp_path / "page.html").write_text(page, encoding="cp1252")
-    ran = scrapy_extract(tmp_path, "page.html", "--text", "--encoding", "cp1252", "--method", "nce")
-    assert ran.stdout.decode().rstrip("\n").split("\n\n") == [
-        TITLE,
-        "2024-05-04T10:00:00+02:00 - Ada Müller",
-        *PARAGRAPHS,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("option", "start"),
-    [("--markdown", f"# {TITLE}\n\n"), ("--format=html", f"<article>\n<h1>{TITLE}</h1>\n<p>")],
-)
-def test_prints_markup(tmp_path: Path, option: str, start: str):
-    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
-    ran = scrapy_extract(tmp_path, "page.html", option, "--method", "nce")
-    assert ran.stdout.decode().startswith(start)
-
-
 def test_downloads_url(tmp_path: Path, site: str):
     """The charset of the header is used; robots.txt may be missing."""
     page = PAGE.replace("Ada Meyer", "Ada Müller")
@@ -117,15 +95,6 @@ def test_prints_errors(tmp_path: Path, site: str):
         assert (ran.returncode, ran.stdout) == (1, b""), args
         assert message in ran.stderr, args
         assert ran.stderr.count(b"\n") == 1, args
-
-
-def test_rejects_wrong_usage(tmp_path: Path):
-    """No page, unknown method: exit code 2."""
-    (tmp_path / "page.html").write_text(PAGE)
-    for args in ([], ["page.html", "--method", "magic"]):
-        ran = scrapy_extract(tmp_path, *args)
-        assert ran.returncode == 2
-        assert ran.stderr
 
 
 def test_ignores_pipelines_and_feeds_of_the_project(tmp_path: Path, site: str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -121,37 +120,6 @@ def test_killed_run_releases_the_lock(project: Project):
     assert "Resuming the crawl" in log
     urls = project.urls()
     assert len(urls) == len(set(urls)) > 20
-
-
-@needs_flock
-@pytest.mark.slow
-def test_failed_write_fails_the_run(project: Project):
-    """A crawl that cannot write its state exits with an error; the next one resumes."""
-    first = project.start(NEWSCRAWL_CSS_ENABLED=False)
-    project.wait(first, 12)
-    limit = max(path.stat().st_size for path in project.folder.rglob("sitelist.sqlite*"))
-    resource.prlimit(first.pid, resource.RLIMIT_FSIZE, (limit, limit))
-    _, log = first.communicate(timeout=200)
-    assert first.returncode == 1, log
-    assert "The crawl has failed, exit code 1: " in log.splitlines()[-1]
-    assert "sitelist.sqlite" in log.splitlines()[-1]
-    second = project.start(DOWNLOAD_DELAY=0)
-    _, log = second.communicate(timeout=200)
-    assert second.returncode == 0, log
-    urls = project.urls()
-    assert len(urls) == len(set(urls)) > 20
-
-
-@needs_flock
-@pytest.mark.slow
-def test_dead_sites_fail_the_run(project: Project):
-    """A timer sees that no site was reached, also without the closing lines."""
-    (project.folder / "sites.txt").write_text("http://127.0.0.1:9/\nhttp://127.0.0.1:10/")
-    run = project.start(RETRY_TIMES=0, DOWNLOAD_DELAY=0, NEWSCRAWL_PROGRESS_ENABLED=False)
-    _, log = run.communicate(timeout=200)
-    assert run.returncode == 1, log
-    assert "Nothing could be fetched: exit code 1" in log
-    assert "'finish_reason': 'finished'" in log
 
 
 @needs_flock
@@ -276,11 +244,3 @@ def test_kubernetes_job_is_valid():
             said
             == f"-a shard={number}/{job['spec']['completions']} --report /output/report/{number}\n"
         )
-
-
-def test_kubernetes_schema_is_checked():
-    """The check refuses a wrong field and a wrong value."""
-    _, job = yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text())
-    for wrong in ({"concurency": "Forbid"}, {"schedule": 15}):
-        with pytest.raises(kubernetes_validate.ValidationError):
-            kubernetes_validate.validate({**job, "spec": job["spec"] | wrong}, "1.30", strict=True)

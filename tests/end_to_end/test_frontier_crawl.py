@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import signal
 import sqlite3
 import time
@@ -18,7 +17,6 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
-from tests.helpers.small_disk import small_disk
 from tests.servers.tree_site import TreeSite
 
 if TYPE_CHECKING:
@@ -152,9 +150,6 @@ def crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         yield TreeCrawl(tmp_path, site)
 
 
-with_a_large_state = pytest.mark.parametrize("crawl", [300], indirect=True)
-
-
 def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
     """Kill a crawl after each number of served pages in *points*, then let it finish.
 
@@ -237,96 +232,3 @@ def test_crawls_without_a_state_file(crawl: TreeCrawl):
     assert set(crawl.site.served) == crawl.site.healthy
     assert stats["newscrawl/outcome_count/article"] == stats["item_scraped_count"]
     assert not (crawl.folder / ".scrapy").exists()
-
-
-def test_refuses_a_second_process_on_the_same_state(crawl: TreeCrawl):
-    """Two crawls cannot share a state: the second ends with an error that names the file."""
-    crawl.options = {"DOWNLOAD_DELAY": 1}
-    first = crawl.start()
-    while not crawl.site.served:
-        time.sleep(0.01)
-        assert first.poll() is None, crawl.output
-    second = crawl.start()
-    assert second.wait(timeout=200) == 1
-    assert_refused(crawl, "state.sqlite: in use by another process")
-    first.kill()
-    first.wait()
-    crawl.options = {}
-    crawl.finish()
-    crawl.assert_complete()
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"A shopping list. " * 100, "state.sqlite: not the state of a crawl"),
-        (None, "state.sqlite: cannot be opened"),
-    ],
-)
-def test_refuses_a_file_in_one_line(crawl: TreeCrawl, content: bytes | None, reason: str):
-    """A crawl that cannot open its state (None: a folder) ends with one line, without traceback."""
-    state = crawl.folder / ".scrapy" / "state.sqlite"
-    state.mkdir(parents=True)
-    if content is not None:
-        state.rmdir()
-        state.write_bytes(content)
-    assert crawl.start().wait(timeout=200) == 1
-    assert_refused(crawl, reason)
-
-
-def test_refuses_damage_in_one_line(crawl: TreeCrawl):
-    """A crawl whose state is damaged ends with one line, without traceback."""
-    crawl.finish()
-    state = crawl.folder / ".scrapy" / "state.sqlite"
-    size = state.stat().st_size
-    with state.open("r+b") as file:
-        file.seek(4096)
-        file.write(bytes(size - 4096))
-    assert crawl.start().wait(timeout=200) == 1
-    assert_refused(crawl, "state.sqlite: damaged")
-
-
-def test_refuses_a_setting_in_one_line(crawl: TreeCrawl):
-    """A crawl with an invalid setting ends with one line that names it."""
-    crawl.options = {"NEWSCRAWL_CHECKPOINT": -1}
-    assert crawl.start().wait(timeout=200) == 1
-    assert_refused(crawl, "NEWSCRAWL_CHECKPOINT: -1.0 is less than 0")
-
-
-def assert_refused(crawl: TreeCrawl, reason: str) -> None:
-    """Check that the last line of the log has *reason*, and that there is no traceback."""
-    last = crawl.output.splitlines()[-1]
-    assert "The crawl cannot start, exit code 1: " in last
-    assert reason in last
-    assert "Traceback" not in crawl.output
-
-
-@with_a_large_state
-def test_file_size_limit(crawl: TreeCrawl):
-    """A crawl that cannot write its state reports it and ends; without the limit it resumes."""
-    process, limit = crawl.start(), 150_000
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
-    assert_state_failed(crawl, process, "input/output error (SQLITE_IOERR_WRITE)")
-    assert "disk is full" not in crawl.output
-    crawl.finish()
-    crawl.assert_complete()
-
-
-@with_a_large_state
-def test_full_disk(crawl: TreeCrawl):
-    """A crawl on a full disk names the reason and ends; with more space it resumes."""
-    with small_disk(crawl.folder / ".scrapy", kilobytes=200) as resize:
-        assert_state_failed(crawl, crawl.start(), "state.sqlite: the disk is full")
-        resize(20_000)
-        crawl.finish()
-        crawl.assert_complete()
-
-
-def assert_state_failed(crawl: TreeCrawl, process: ForkedScrapy, reason: str) -> None:
-    """Check that *process* ends with exit code 1 and a last line with *reason*."""
-    assert process.wait(timeout=200) == 1
-    assert crawl.stats["finish_reason"] == "newscrawl_state_failed"
-    assert "Could not write the crawl's state, closing the spider: " in crawl.output
-    assert "The crawl has failed, exit code 1: " in crawl.output.splitlines()[-1]
-    assert reason in crawl.output.splitlines()[-1]
-    assert "Traceback" not in crawl.output

@@ -9,20 +9,15 @@ import socket
 import subprocess
 import sys
 import time
-from collections import Counter
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError, URLError
+from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
 import pytest
 
-from newscrawl.crawling.output.segments import read_segments
-from newscrawl.crawling.shards import Shard
-from samples import SampleSites
 from tests.conftest import skip_missing
 
 if TYPE_CHECKING:
@@ -100,9 +95,6 @@ class Server:
         lines = self.get(f"items/newscrawl/{spider}/{job}.jl").splitlines()
         return [json.loads(line) for line in lines]
 
-    def log(self, spider: str, job: str) -> str:
-        return self.get(f"logs/newscrawl/{spider}/{job}.log")
-
 
 @pytest.fixture(scope="module")
 def server(installed: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -165,72 +157,3 @@ def test_deploys_to_scrapyd(deployed: Server):
     deployed.wait(job)
     (item,) = deployed.items("probe", job)
     assert f"{deployed.folder}/eggs/newscrawl/1.egg/" in item["file"]
-
-
-@contextmanager
-def sites_of_two_shards() -> Iterator[list[str]]:
-    """Serve the sample sites on ports by which each of two shards has one; yield their URLs."""
-    while True:
-        with SampleSites() as sites:
-            urls = list(sites.urls.values())
-            if len({Shard(1, 2).holds(url) for url in urls}) == 2:
-                yield urls
-                return
-
-
-def test_schedules_shards(deployed: Server):
-    """Two shards run concurrently with feeds and segments; a second run emits nothing."""
-    with sites_of_two_shards() as urls:
-        (deployed.folder / "sites.txt").write_text("\n".join(urls))
-        settings = {
-            "DOWNLOAD_DELAY": 0,
-            "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
-            "NEWSCRAWL_MAX_AGE": 0,
-            "NEWSCRAWL_SEGMENTS": deployed.folder / "segments",
-            "NEWSCRAWL_WORKERS": 1,
-        }
-        jobs = [
-            deployed.schedule("sitelist", settings, sites="sites.txt", shard=shard)
-            for shard in ("1/2", "2/2")
-        ]
-        deployed.wait(*jobs)
-        second = deployed.schedule("sitelist", settings, sites="sites.txt", shard="1/2")
-        deployed.wait(second)
-    logs = [deployed.log("sitelist", job) for job in (*jobs, second)]
-    assert not [log for log in logs if re.search(r"Traceback|ERROR|CRITICAL", log)], logs
-    for number, job in enumerate(jobs, 1):
-        hosts = {item["url"].split("/")[2] for item in deployed.items("sitelist", job)}
-        assert hosts == {url.split("/")[2] for url in urls if Shard(number, 2).holds(url)}
-    articles = [item for job in jobs for item in deployed.items("sitelist", job)]
-    assert len(articles) > 20
-    assert all(item["title"] and item["body"] for item in articles)
-    delivered = Counter(item["url"] for item in read_segments(deployed.folder / "segments"))
-    assert delivered == Counter(item["url"] for item in articles)
-    with pytest.raises(HTTPError, match="404"):  # no empty feed
-        deployed.items("sitelist", second)
-    states = deployed.folder / ".scrapy" / "newscrawl"
-    assert {path.name for path in states.glob("sitelist*.sqlite")} == {
-        "sitelist-1-of-2.sqlite",
-        "sitelist-2-of-2.sqlite",
-    }
-
-
-def test_refuses_a_second_job_on_one_state(deployed: Server):
-    """A job is refused while another one uses its state; the log gives the reason."""
-    with SampleSites() as sites:
-        settings = {
-            "DOWNLOAD_DELAY": 2,
-            "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
-            "NEWSCRAWL_MAX_AGE": 0,
-        }
-        site = next(iter(sites.urls.values()))
-        first = deployed.schedule("sitelist", settings, site=site, limit="3")
-        end = time.monotonic() + 200
-        while not sites.requests:
-            assert time.monotonic() < end
-            time.sleep(0.1)
-        second = deployed.schedule("sitelist", settings, site=site, limit="3")
-        deployed.wait(first, second)
-    assert "sitelist.sqlite: in use by another process" in deployed.log("sitelist", second)
-    assert len(deployed.items("sitelist", first)) == 3
-    assert "Traceback" not in deployed.log("sitelist", first)

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawling.discovery.site_plan import USUAL_FEEDS, USUAL_SITEMAPS
 from newscrawl.crawling.site_stats import site_counts
 from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
 from tests.helpers.crawls import Crawl, crawl_sites, run_scrapy, total
-from tests.helpers.forked_scrapy import scrapy
 from tests.servers import LoopbackServer, Request, pages, response
 
 if TYPE_CHECKING:
@@ -281,44 +279,6 @@ def test_discovers_by_feeds_sections_and_links(tmp_path: Path):
     assert_balanced(outcomes(crawl, site))
 
 
-def test_hints_fill_missing_fields(tmp_path: Path):
-    """Date and language of a news sitemap are used for a page that has none."""
-    site = "hints.example"
-    news = (
-        "<news:news><news:publication><news:language>de</news:language></news:publication>"
-        "<news:publication_date>2026-03-02T10:00:00+01:00</news:publication_date></news:news>"
-    )
-    body = "".join(f"<p>{paragraph}</p>" for paragraph in pages.paragraphs(1))
-    answers = {
-        "/robots.txt": ok(f"Sitemap: http://{site}/news.xml", {}),
-        "/": front(),
-        "/news.xml": ok(
-            "<urlset xmlns:news='http://www.google.com/schemas/sitemap-news/0.9'>"
-            f"<url><loc>http://{site}/bare</loc>{news}</url></urlset>",
-            XML,
-        ),
-        "/bare": ok(f"<html><body><h1>{pages.title(1)}</h1>{body}</body></html>"),
-    }
-    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
-        crawl = crawl_sites(
-            tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0
-        )
-    (item,) = crawl.items
-    assert (item["date"][:19], item["language"]) == ("2026-03-02T10:00:00", "de")
-
-
-def test_follows_a_home_page_that_moved(tmp_path: Path):
-    """A home page may redirect to another domain, which then belongs to the site."""
-    answers = {
-        "moved.example/": moved("http://www.new-home.example/"),
-        "www.new-home.example/": front(f"{story(1)} Eine Geschichte aus der neuen Heimat"),
-        f"www.new-home.example{story(1)}": article(1),
-    }
-    with Web(answers) as web:
-        crawl = crawl_sites(tmp_path, ["http://moved.example/"], web.proxy_environment())
-    assert outcomes(crawl, "moved.example")["article"] == 1
-
-
 def feed(host: str, *paths: str) -> Answer:
     items = "".join(f"<item><link>http://{host}{path}</link></item>" for path in paths)
     return ok(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>", XML)
@@ -423,24 +383,6 @@ def test_stopped_crawl_accounts_for_every_request(tmp_path: Path):
     assert_balanced(counts)
 
 
-def test_dead_site_does_not_hold_up_the_others(tmp_path: Path):
-    """A site without any page ends with its failures counted; others are crawled."""
-    answers = {
-        "alive.example/": front(f"{story(1)} Eine Geschichte, die es zu lesen gibt"),
-        f"alive.example{story(1)}": article(1),
-    }
-    with Web(answers) as web:
-        crawl = crawl_sites(
-            tmp_path, ["http://dead.example/", "http://alive.example/"], web.proxy_environment()
-        )
-    assert outcomes(crawl, "dead.example") == {
-        "discovery_failed/http_404": 2 + len(USUAL_SITEMAPS) + len(USUAL_FEEDS),
-        "start_page/http_404": 1,
-        "unreachable/http_404": 1,
-    }
-    assert outcomes(crawl, "alive.example")["article"] == 1
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_progress_keeps_standard_output_clean():
     """Progress and table go to the terminal, the feed alone to standard output."""
@@ -473,22 +415,3 @@ def read_terminal(descriptor: int) -> str:
         while data := terminal.read(65536):
             output += data
     return output.decode(errors="replace")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "no sites: give -a sites=FILE, -a site=URL or the setting NEWSCRAWL_SITES"),
-        (["-a", "sites=missing.txt"], "missing.txt: No such file or directory"),
-        (["-a", "site=nowhere at all"], "not an http(s) URL: 'nowhere at all'"),
-        (["-a", "site=a.example", "-a", "limit=few"], "limit must be a whole number"),
-        (["-a", "site=a.example", "-a", "shard=17/16"], "shards are numbered from 1 to 16"),
-        (["-a", "site=a.example", "-a", "limits=3"], "unknown argument 'limits'"),
-        (["-a", "site=a.example", "-a", "sites=b.txt"], "not both"),
-    ],
-)
-def test_rejects_wrong_spider_arguments(arguments: list[str], message: str):
-    """Invalid arguments end the command with the reason."""
-    done = scrapy(REPOSITORY, "crawl", "sitelist", *arguments)
-    assert done.returncode == 1
-    assert message in done.stderr.splitlines()[-1]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.crawling.network.rule_files import MAX_RULES
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
 from tests.servers.styled_web import HANG, Answer, redirect
@@ -85,24 +84,6 @@ def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_large_rules_do_not_block_the_crawl(tmp_path: Path, web: DirectWeb):
-    names = "".join(f"User-agent: bot-{n}\n" for n in range(600))
-    rules = "".join(f"Disallow: /a{n}\n" for n in range(30_000))
-    stars = "".join(f"Disallow: /*{n}*x$\n" for n in range(20_000))
-    web.put("names.example/robots.txt", text(names + rules))
-    web.put("stars.example/robots.txt", text("User-agent: *\n" + stars))
-    crawl = crawl_paths(
-        tmp_path, web, "names.example/open", "stars.example/open", "stars.example/1x"
-    )
-    assert fetched(web) == {"names.example/open", "stars.example/open"}
-    assert crawl.stats["reactor/read"] <= MAX_READ
-    # Rules beyond the limit are ignored, counted and logged.
-    assert crawl.stats["newscrawl/robots/over_size_count"] == 1
-    ignored = f"Ignored {20_000 - MAX_RULES} rules beyond the limits: "
-    assert f"{ignored}http://stars.example:{web.port}/robots.txt" in crawl.output
-
-
-@pytest.mark.slow
 def test_rules_apply_to_the_product_token(tmp_path: Path, web: DirectWeb):
     """The configured agent's own group applies, or that of all crawlers."""
     web.put("parts.example/robots.txt", text("User-agent: pypi\nUser-agent: news\nDisallow: /\n"))
@@ -168,18 +149,3 @@ def test_sitemaps_without_obeying_robots_txt(tmp_path: Path, web: DirectWeb):
     crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), ROBOTSTXT_OBEY=False)
     assert crawl.errors() == []
     assert web.request_counts()["127.0.0.1/map.xml"] == 1
-
-
-@pytest.mark.slow
-def test_skips_site_with_unreachable_robots_txt(tmp_path: Path, web: DirectWeb):
-    web.put("127.0.0.1/robots.txt", text("", 500))
-    web.put("127.0.0.1/", html("front"))
-    base = f"http://127.0.0.1:{web.port}"
-    crawl = crawl_sites(
-        tmp_path, [f"{base}/"], direct_environment(), RETRY_TIMES=1, NEWSCRAWL_BACKOFF_DELAY=1
-    )
-    assert crawl.returncode == 1
-    assert set(web.request_counts()) == {"127.0.0.1/robots.txt"}
-    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
-    assert counts["discovery_failed_count/robots_unreachable"] == 2
-    assert f"Could not fetch robots.txt for {base} (http_500)" in crawl.output

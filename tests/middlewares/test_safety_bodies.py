@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.document.encoding import is_binary, to_utf8
+from newscrawl.document.encoding import is_binary
 from tests.helpers.crawls import crawl_pages, crawl_sites
 from tests.servers import response
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
@@ -21,32 +21,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Request
 
-GERMAN = "Überraschung für die Bürger: „Straßen“ bleiben gesperrt – vorläufig. " * 20
 HTML = "<html><head><meta charset={}><title>Über</title></head><body><p>{}</p></body></html>"
-
-
-@pytest.mark.parametrize(
-    ("stored", "header", "meta"),
-    [
-        ("utf-8", "iso-8859-1", "utf-8"),
-        ("utf-8", "iso-8859-1", "iso-8859-1"),
-        ("utf-8", "x-no-such-charset", "utf-16"),
-        ("cp1252", "utf-8", "utf-8"),
-        ("cp1252", "utf-8", "windows-1252"),
-        ("cp1252", "iso-8859-1", "utf-8"),
-        ("cp1252", None, "iso-8859-1"),
-    ],
-)
-def test_detects_charset_despite_wrong_header(stored: str, header: str | None, meta: str):
-    page = HTML.format(meta, GERMAN)
-    assert to_utf8(page.encode(stored), header).utf8.decode() == page
-
-
-def test_decodes_mixed_charsets():
-    ours, theirs = HTML.format("utf-8", GERMAN), "Müßte längst gelöst sein – „schön“!"
-    found = to_utf8(ours.encode() + theirs.encode("cp1252"), "utf-8")
-    assert found.utf8.decode() == ours + theirs
-    assert found.repaired
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import sqlite3
 import threading
 from collections import Counter
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from scrapy.utils.test import get_crawler
 from newscrawl import Article
 from newscrawl.feeds.story_reader import read_story
 from newscrawl.items import instant
-from newscrawl.neardup import Index, NearDuplicateIndexError
+from newscrawl.neardup import Index
 from newscrawl.neardup import index as index_module
 from newscrawl.pipelines import NearDuplicatePipeline
 from samples import expected_pages
@@ -202,15 +201,6 @@ def test_applies_window_and_threshold() -> None:
     assert [item.cluster["size"] for item in near] == [1, 2]
     strict, _ = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_CONTAINMENT=1)
     assert [item.cluster["size"] for item in strict] == [1, 1, 1]
-
-
-def test_rejects_file_of_other_program(tmp_path: Path) -> None:
-    path = tmp_path / "other.sqlite"
-    with sqlite3.connect(path) as other:
-        other.execute("CREATE TABLE theirs (a)")
-    other.close()
-    with pytest.raises(NearDuplicateIndexError, match="not an index"):
-        process(article(WIRE[0]), NEWSCRAWL_NEARDUP_INDEX=str(path))
 
 
 def test_identifies_story_by_canonical_url() -> None:

@@ -11,8 +11,16 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.settings import Settings
 
-from newscrawl.crawling.discovery.site_list import Site, SitesError, http_url, load_sites, make_site
+from newscrawl.crawling.discovery.site_list import (
+    Site,
+    SitesError,
+    http_url,
+    load_sites,
+    make_site,
+    read_arguments,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -226,3 +234,18 @@ def test_any_entry_is_a_site_or_a_value_error(value: object):
             assert isinstance(make_site(entry), Site)
         except ValueError:
             continue
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "no sites: give -a sites=FILE, -a site=URL or the setting NEWSCRAWL_SITES"),
+        ({"site": "nowhere at all"}, "not an http"),
+        ({"site": "a.example", "sites": "b.txt"}, "not both"),
+        ({"site": "a.example", "limits": "3"}, "unknown argument 'limits'"),
+        ({"site": "a.example", "shard": "17/16"}, "shards are numbered from 1 to 16"),
+    ],
+)
+def test_rejects_wrong_arguments(arguments: dict[str, str], message: str):
+    with pytest.raises(SitesError, match=message):
+        read_arguments(arguments, Settings())
