@@ -11,7 +11,7 @@ PARALLEL := --numprocesses logical --dist loadfile
 # The labelled pages.
 CORPORA ?= ../shared/corpora
 
-.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram constraints bench results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld growth clean
+.PHONY: demo test test-slow test-all coverage test-corpora test-lowest test-pythons lint docs diagram constraints bench results faults fuzz fuzz-sanitized peers families bench-crawl bench-archive newsworld clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m samples --crawl articles.jsonl
@@ -66,7 +66,7 @@ constraints: $(VENV)/installed
 bench: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.stages --corpora $(CORPORA) $(ARGS)
 
-# The pages of docs/results with commit and day, those for the night by name: `make results ARGS='peers growth'`.
+# The pages of docs/results with commit and day, those for the night by name: `make results ARGS='peers faults'`.
 results: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.results --corpora $(CORPORA) $(ARGS)
 
@@ -109,10 +109,6 @@ bench-archive: .venv-peers/installed
 # Hourly crawls of simulated sites over two days, for the night: recall, delay, requests, alarms. Five minutes.
 newsworld: $(VENV)/installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.newsworld $(ARGS)
-
-# A crawl of 100,000 generated pages with one worker, for the night: half an hour on an idle machine.
-growth: $(VENV)/installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.growth $(ARGS)
 
 # Crawlers that need older versions of our dependencies.
 .venv-crawlers/installed:

@@ -84,7 +84,6 @@ RUNS = (
         night=True,
     ),
     Run(15, "benchmarks.faults --out {out}/faults.inc", {"faults": ""}, night=True),
-    Run(30, "benchmarks.growth --out {out}/growth.md", {"growth": ""}, night=True),
     Run(
         5,
         "benchmarks.newsworld --out {out}/scheduled-crawls.md",

@@ -1,7 +1,7 @@
 """Link classifier: article, section or other, by URL shape and length of the link text.
 
 It uses no words of a language. The points were fitted on half of the sites of two labelled
-corpora with ``benchmarks/gate.py``.
+corpora (docs/results/kinds).
 """
 
 from __future__ import annotations
