@@ -22,6 +22,7 @@ from newscrawl.settings import base
 from tools.draw_layers import TARGET, diagram
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 #: its default depends on the machine
@@ -271,3 +272,29 @@ def test_public_names_are_documented(repository: Path, package: str):
 def test_changelog_is_short(repository: Path):
     """The changelog says what users get."""
     assert len((repository / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()) <= 60
+
+
+def test_ways_name_functions_that_exist(repository: Path):
+    """And their numbers are right."""
+    page = (repository / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
+    way = r"^An? \*\*\w+\*\*.*?: (\d+) functions of (\d+) modules:\n\n```text\n(.*?)```"
+    found = re.findall(way, page, re.MULTILINE | re.DOTALL)
+    assert len(found) == 6
+    for functions, modules, lines in found:
+        stops = {
+            (module, name)
+            for module, names in (line.split(maxsplit=1) for line in lines.splitlines())
+            for name in _full_names(names.split(", "))
+        }
+        for module, name in stops:
+            assert pkgutil.resolve_name(f"newscrawl.{module}:{name}")
+        assert (len(stops), len({module for module, _ in stops})) == (int(functions), int(modules))
+
+
+def _full_names(names: list[str]) -> Iterator[str]:
+    """Yield names with their class, which a line names once."""
+    owner = ""
+    for name in names:
+        given, dot, _ = name.rpartition(".")
+        owner = given if dot else owner
+        yield name if dot or not owner else f"{owner}.{name}"
