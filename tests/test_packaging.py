@@ -317,14 +317,16 @@ def test_installed_command_extracts(installed: Path, tmp_path: Path):
     titles = [json.loads(line)["title"] for line in run(*command, cwd=tmp_path).splitlines()]
     assert titles == [page.title] * 10
     done = subprocess.run(
-        [installed / "newscrawl", "extract", "page.warc"],
+        [installed / "newscrawl", "crawl", "a.example", "-o", "a.parquet"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 2
-    assert done.stderr == ("newscrawl extract: this needs warcio: pip install 'newscrawl[warc]'\n")
+    assert done.stderr == (
+        "newscrawl crawl: this needs pyarrow: pip install 'newscrawl[parquet]'\n"
+    )
 
 
 def test_pythons_agree(checkout: Path, metadata: dict[str, Any]):

@@ -33,7 +33,6 @@ from newscrawl.cli.shared_options import (
 )
 from newscrawl.defaults import NoSettings, setting
 from newscrawl.items import Article
-from newscrawl.optional import require
 from newscrawl.pipeline_options import LOAD_TASK, PAGE_TASK, PipelineOptions, page_arguments
 from newscrawl.workers.child import WorkerError, limit_memory, tune_garbage_collector
 from newscrawl.workers.copied_process import call_in_copy
@@ -113,8 +112,6 @@ def command(
     found = find_sources(sources)
     if url and (len(sources) > 1 or found.several or not found.files):
         raise click.UsageError("--url needs one file")
-    if found.archives:
-        require("warcio", "warcio", "warc")
     form = form or ("markdown" if output.endswith("/") else format_of(output))
     if form == "tei" and found.several:
         raise click.UsageError("--format tei: a document has one article; give one page")
@@ -331,7 +328,7 @@ class Extraction:
         """Extract the articles of archives."""
         if not self.sources.archives:
             return
-        from newscrawl.archives.captures import summary_line  # noqa: PLC0415  # needs warcio
+        from newscrawl.archives.captures import summary_line  # noqa: PLC0415  # slow to import
         from newscrawl.cli.extract_archives import ArchivePages  # noqa: PLC0415
 
         pages = ArchivePages(self.sources.archives)

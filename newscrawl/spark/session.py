@@ -30,7 +30,7 @@ _LOCAL: Final = "local[*,4]"
 
 def require_packages() -> None:
     """Raise :exc:`~newscrawl.optional.MissingPackageError` if a package of the extra is missing."""
-    for module in ("pyspark", "pandas", "pyarrow", "fsspec", "warcio"):
+    for module in ("pyspark", "pandas", "pyarrow", "fsspec"):
         require(module, module, "spark")
 
 

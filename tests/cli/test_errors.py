@@ -137,7 +137,6 @@ def test_errors(files: Path, capfd: pytest.CaptureFixture[str], line: str, code:
 @pytest.mark.parametrize(
     ("name", "line", "extra"),
     [
-        ("warcio", "extract page.warc", "warc"),
         ("sklearn", "train . -o .", "train"),
         ("pyarrow", "crawl a.example -o a.parquet", "parquet"),
     ],

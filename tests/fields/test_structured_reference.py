@@ -115,7 +115,7 @@ def check(pages: Iterable[bytes], *syntaxes: str) -> None:
 
 
 def test_reads_samples_like_extruct(repository: Path):
-    samples = (repository / "newscrawl" / "samples").rglob("*.html")
+    samples = (repository / "samples").rglob("*.html")
     check((path.read_bytes() for path in samples), "json-ld", "opengraph")
 
 
