@@ -184,7 +184,8 @@ def _fill_gaps(
     """Raise the probability of prose between more probable prose with the same markup."""
     runs: dict[tuple[float, ...], list[int]] = defaultdict(list)
     for place, markup in enumerate(zip(*map(features.__getitem__, _MARKUP), strict=True)):
-        if chars[place] >= MIN_LONG and features["link_density"][place] < MAX_LINK_DENSITY:
+        is_prose = chars[place] >= MIN_LONG and features["link_density"][place] < MAX_LINK_DENSITY
+        if is_prose and not features["furniture"][place]:
             runs[markup].append(place)
     for run in runs.values():
         for before, place, after in zip(run, run[1:], run[2:], strict=False):
