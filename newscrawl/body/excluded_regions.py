@@ -33,7 +33,6 @@ _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
 # close theirs.
 MAX_SHARE = 0.3
-MAX_CAPTION_SHARE = 0.8
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 
 MIN_ARTICLE_CHARS = 1000
@@ -43,7 +42,6 @@ article."""
 MIN_LEAD_CHARS = 400
 """The same for an ``article`` before others of this length."""
 
-_MAX_BEFORE_HEADING = 100
 _MAX_FORM = 350
 
 MIN_HIDDEN_CHARS = 800
@@ -60,7 +58,6 @@ _DATA = re.compile(
     r"""|(?<=[{};])\s*[\w.]+\s*[=:{(])"""
 )
 _COPY_PREFIX, _MAX_DATA_PREFIX = 40, 500
-_PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
@@ -90,9 +87,7 @@ def outside_excluded_regions(
     ignored if no prose would remain.
     """
     owner, end = blocks.owner, end_of_article(document, heading)
-    others = _other_stories(document, heading)
-    stop = end if others is None else min(end, others)
-    places = [place for place in places if blocks.rows[place][0] < stop]
+    places = [place for place in places if blocks.rows[place][0] < end]
     for small in (True, False):
         regions = _Regions(document, heading, small=small)
         excluded = regions.contain({owner[place] for place in places})
@@ -132,30 +127,6 @@ def _stories_follow(document: Document, article: int) -> bool:
         and not _HEADINGS.isdisjoint(document.tag[row : document.end[row]])
         for row in stories
     )
-
-
-def _other_stories(document: Document, heading: int | None) -> int | None:
-    """Return the row where other stories begin: elements like that of the story, each below an ``h1``."""
-    later = [row for row in document.rows_of("h1") if heading is not None and row > heading]
-    if heading is None or not later:
-        return None
-    story = heading
-    for row in document.ancestors(heading):
-        if document.end[row] > later[0]:
-            break
-        story = row
-    above = document.parent[story]
-    others = {_child_of(document, above, row): row for row in later if row < document.end[above]}
-    if story == heading or any(document.tag[row] in _PARTS_OF_STORY for row in others):
-        return None
-    title = frozenset(words(document.title))
-    are_stories = all(
-        document.chars_before[row] - document.chars_before[top] <= _MAX_BEFORE_HEADING
-        and prose(document, row, document.end[top]) >= MIN_LEAD_CHARS
-        and (row == heading or not title.issuperset(words(document.subtree_text(row))))
-        for top, row in ((story, heading), *others.items())
-    )
-    return min(others) if are_stories else None
 
 
 def _article_below(document: Document, heading: int) -> int | None:
@@ -215,12 +186,13 @@ class _Regions:
         """Return the share of the page's prose up to which *row* is a region; 0: never."""
         if tag == "table" and is_data_table(self._document, row):
             return MAX_DATA_SHARE
-        if tag == "figcaption":
-            return MAX_CAPTION_SHARE
-        is_small_region = self._small and (
-            tag == "aside"
-            or _has_region_name(self._classes.get(row), self._ids.get(row))
-            or (row in self._forms and self._is_form(row))
+        is_small_region = tag == "figcaption" or (
+            self._small
+            and (
+                tag == "aside"
+                or _has_region_name(self._classes.get(row), self._ids.get(row))
+                or (row in self._forms and self._is_form(row))
+            )
         )
         return MAX_SHARE if is_small_region else 0.0
 
@@ -324,10 +296,3 @@ def _long_texts(document: Document, rows: Iterable[int]) -> Iterator[int]:
         and weighted_length(text[row]) >= _MIN_LONG_CHARS
         and _DATA.search(text[row], 0, _MAX_DATA_PREFIX) is None
     )
-
-
-def _child_of(document: Document, home: int, row: int) -> int:
-    """Return the row of the child of *home* that contains *row*."""
-    while document.parent[row] > home:
-        row = document.parent[row]
-    return row
