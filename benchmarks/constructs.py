@@ -63,19 +63,38 @@ def inserted(page: LabelledPage, kind: str) -> Transplanted | None:
     return transplant(page, page.html(), stories, _NUMBER, without=others)
 
 
-def is_right(page: LabelledPage, kind: str, models: Path | None) -> bool | None:
-    """Return whether a construct of a *kind* in *page* is handled rightly, None without one."""
+def unchanged(page: LabelledPage) -> bytes | None:
+    """Return *page* as pages with constructs are written."""
+    made = transplant(page, page.html(), [], _NUMBER, without=KINDS)
+    return made.html if made else None
+
+
+def lines_of(html: bytes, page: LabelledPage, models: Path | None = None) -> list[str]:
+    """Return the lines of the body of *page* with the bytes *html*."""
+    body = extract(html, page.url, options=ExtractOptions(models=models)).body
+    return [line for line in body.splitlines() if line]
+
+
+def is_right(page: LabelledPage, kind: str, models: Path, before: str) -> bool | None:
+    """Return whether a construct of a *kind* in *page* is handled rightly, None without one.
+
+    *before* is the body without it.
+    """
     made = inserted(page, kind)
     if made is None:
         return None
     document = parse_document(made.html)
     shown = {squeeze(document.text[row]) for row in document.text_nodes()}
-    kept = kind in OF_STORY
-    texts = [text for text, label in made.labels.items() if label == kept and text in shown]
-    body = squeeze(extract(made.html, page.url, options=ExtractOptions(models=models)).body)
-    sizes = {text: len(words(text)) for text in texts}
-    right = sum(size for text, size in sizes.items() if (text in body) == kept)
-    return right >= MIN_RIGHT * sum(sizes.values()) if any(sizes.values()) else None
+    in_story = kind in OF_STORY
+    body = squeeze(" ".join(lines_of(made.html, page, models)))
+    sizes = {
+        text: len(words(text))
+        for text, label in made.labels.items()
+        if label == in_story and text in shown
+    }
+    kept = sum(size for text, size in sizes.items() if body.count(text) > before.count(text))
+    whole = sum(sizes.values())
+    return (kept if in_story else whole - kept) >= MIN_RIGHT * whole if whole else None
 
 
 def fit(pages: Sequence[LabelledPage], without: Collection[str], folder: Path) -> None:
@@ -94,32 +113,26 @@ def kept_out_table(pages: Sequence[LabelledPage], number: int) -> Table:
     """Return the share of constructs handled rightly, by models that did and did not learn them."""
     folds = extra_site(pages)
     learned = [page for page, fold in zip(pages, folds, strict=True) if fold]
-    others = [page for page, fold in zip(pages, folds, strict=True) if not fold]
-    others = others[:: max(1, len(others) // number)]
+    tested = [page for page, fold in zip(pages, folds, strict=True) if not fold]
+    tested = tested[:: max(1, len(tested) // number)]
+    others = [(page, html) for page in tested if (html := unchanged(page))]
     rows: dict[str, list[float]] = {}
     for without in ((), *KEPT_OUT):
         with TemporaryDirectory() as folder:
             fit(learned, without, Path(folder))
+            bodies = [
+                squeeze(" ".join(lines_of(html, page, Path(folder)))) for page, html in others
+            ]
             for kind in without or KINDS:
-                found = [is_right(page, kind, Path(folder)) for page in others]
+                tried = zip(others, bodies, strict=True)
+                found = [is_right(page, kind, Path(folder), body) for (page, _), body in tried]
                 rows.setdefault(kind, []).append(mean([it for it in found if it is not None]))
-            print(*without, {it: rows[it][-1] for it in without}, file=sys.stderr, flush=True)
     return Table(
         f"Kinds kept out of training: handled rightly, {len(others)} pages",
         ("kind", "belongs to the story", "learned", "kept out"),
         [[kind, "yes" if kind in OF_STORY else "no", *map(share, row[:2])] for kind, row in rows.items()]
         + [["all", "", *(share(mean([row[place] for row in rows.values()])) for place in (0, 1))]],
     )  # fmt: skip
-
-
-def _without(page: LabelledPage) -> list[str] | None:
-    """Return the lines of the body of *page* as its transplants are written."""
-    made = transplant(page, page.html(), [], _NUMBER, without=KINDS)
-    return _lines(made.html, page.url) if made else None
-
-
-def _lines(html: bytes, url: str | None) -> list[str]:
-    return [line for line in extract(html, url).body.splitlines() if line]
 
 
 def is_stable(page: LabelledPage, kind: str, before: Sequence[str]) -> bool | None:
@@ -129,7 +142,7 @@ def is_stable(page: LabelledPage, kind: str, before: Sequence[str]) -> bool | No
         return None
     own = words(" ".join(made.labels))
     known = set(before)
-    lines = _lines(made.html, page.url)
+    lines = lines_of(made.html, page)
     rest = [line for line in lines if line in known or not set(own).issuperset(words(line))]
     return rest == list(before)
 
@@ -138,9 +151,10 @@ def stability_table(pages: Sequence[LabelledPage]) -> Table:
     """Return the share of pages whose other text is the same with a construct as without it."""
     found: dict[str, list[bool]] = {kind: [] for kind in STABLE}
     for page in pages:
-        before = _without(page)
+        html = unchanged(page)
+        before = lines_of(html, page) if html else []
         for kind in STABLE if before else ():
-            stable = is_stable(page, kind, before or ())
+            stable = is_stable(page, kind, before)
             if stable is not None:
                 found[kind].append(stable)
     rows = [[kind, str(len(it)), share(mean(it))] for kind, it in found.items()]

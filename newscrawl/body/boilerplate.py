@@ -10,9 +10,11 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from newscrawl.body.block_features import ending
+from newscrawl.body.block_features import SENTENCE, ending
 from newscrawl.body.parts import CAPTION_TAGS, elements_in
+from newscrawl.document.document import rows_between
 from newscrawl.document.rows import HEADINGS
+from newscrawl.text import letter_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +39,7 @@ _SPOKEN_NAME = re.compile(
 _LABEL_TAGS, _CONTROL_TAGS = HEADINGS | {"span"}, frozenset({"a", "button"})
 _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
+_MIN_STANDFIRST, _MIN_TITLE_OVERLAP = 80, 0.1  # before the title
 # A year and another number, which a sentence with a year has seldom.
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d\D++\d|\d\D++(?:19|20)\d\d(?!\d)")
 _MAX_DATE_LINE = 80  # longer text around a time element is a sentence
@@ -71,7 +74,8 @@ def boilerplate(
     if not selected:
         rows.update(_regions(document, roots, captions=captions))
     if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
-        rows.update(_head(document, roots, title))
+        standfirst = _standfirst(document, roots, title) if selected else ()
+        rows.update(row for row in _head(document, roots, title) if row not in standfirst)
     return frozenset(rows)
 
 
@@ -116,6 +120,20 @@ def _share_before(document: Document, roots: Sequence[int], title: int) -> float
         whole += before[ends[root]] - before[root]
         earlier += before[max(root, min(title, ends[root]))] - before[root]
     return earlier / (whole or 1)
+
+
+def _standfirst(document: Document, roots: Iterable[int], title: int) -> range:
+    """Return the rows of the last block before the row *title* if it has words of the title."""
+    root = max((root for root in roots if root < title), default=0)
+    texts = rows_between(document.shown_rows, root, min(document.end[root], title))
+    row = texts[-1] if root and texts else 0
+    while row > root and document.end[document.parent[row]] <= title:
+        row = document.parent[row]
+    text = document.subtree_text(row) if row else ""
+    is_prose = ending(text) == SENTENCE and document.chars(row) >= _MIN_STANDFIRST
+    if not is_prose or letter_overlap(document.subtree_text(title), text) < _MIN_TITLE_OVERLAP:
+        return range(0)
+    return range(row, document.end[row])
 
 
 def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:

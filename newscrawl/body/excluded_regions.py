@@ -42,6 +42,7 @@ article."""
 MIN_LEAD_CHARS = 400
 """The same for an ``article`` before others of this length."""
 
+_MAX_BEFORE_HEADING = 100
 _MAX_FORM = 350
 
 MIN_HIDDEN_CHARS = 800
@@ -58,6 +59,7 @@ _DATA = re.compile(
     r"""|(?<=[{};])\s*[\w.]+\s*[=:{(])"""
 )
 _COPY_PREFIX, _MAX_DATA_PREFIX = 40, 500
+_PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
     {"a", "aside", "audio", "canvas", "dialog", "footer", "nav", "object", "video"}
@@ -87,7 +89,9 @@ def outside_excluded_regions(
     ignored if no prose would remain.
     """
     owner, end = blocks.owner, end_of_article(document, heading)
-    places = [place for place in places if blocks.rows[place][0] < end]
+    others = _other_stories(document, heading)
+    stop = end if others is None else min(end, others)
+    places = [place for place in places if blocks.rows[place][0] < stop]
     for small in (True, False):
         regions = _Regions(document, heading, small=small)
         excluded = regions.contain({owner[place] for place in places})
@@ -127,6 +131,30 @@ def _stories_follow(document: Document, article: int) -> bool:
         and not _HEADINGS.isdisjoint(document.tag[row : document.end[row]])
         for row in stories
     )
+
+
+def _other_stories(document: Document, heading: int | None) -> int | None:
+    """Return the row where other stories begin: elements like that of the story, each below an ``h1``."""
+    later = [row for row in document.rows_of("h1") if heading is not None and row > heading]
+    if heading is None or not later:
+        return None
+    story = heading
+    for row in document.ancestors(heading):
+        if document.end[row] > later[0]:
+            break
+        story = row
+    above = document.parent[story]
+    others = {_child_of(document, above, row): row for row in later if row < document.end[above]}
+    if story == heading or any(document.tag[row] in _PARTS_OF_STORY for row in others):
+        return None
+    title = frozenset(words(document.title))
+    are_stories = all(
+        document.chars_before[row] - document.chars_before[top] <= _MAX_BEFORE_HEADING
+        and prose(document, row, document.end[top]) >= MIN_LEAD_CHARS
+        and (row == heading or not title.issuperset(words(document.subtree_text(row))))
+        for top, row in ((story, heading), *others.items())
+    )
+    return min(others) if are_stories else None
 
 
 def _article_below(document: Document, heading: int) -> int | None:
@@ -296,3 +324,10 @@ def _long_texts(document: Document, rows: Iterable[int]) -> Iterator[int]:
         and weighted_length(text[row]) >= _MIN_LONG_CHARS
         and _DATA.search(text[row], 0, _MAX_DATA_PREFIX) is None
     )
+
+
+def _child_of(document: Document, home: int, row: int) -> int:
+    """Return the row of the child of *home* that contains *row*."""
+    while document.parent[row] > home:
+        row = document.parent[row]
+    return row
