@@ -48,7 +48,7 @@ _MARKUP = ("own_count", "own_mean", "own_long")  # equal for blocks with the sam
 
 MIN_HEADING_PROBABILITY = 0.05
 """Probability from which a heading is selected with the block after it."""
-MAX_REGION_PROBABILITY = 0.5
+MAX_REGION_PROBABILITY = 0.6
 """Mean probability below which the blocks after a gap are a region outside of the story."""
 _MIN_GAP = 6
 _MIN_STORY = 300.0
