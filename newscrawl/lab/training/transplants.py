@@ -32,8 +32,7 @@ class Construct(NamedTuple):
     ``[...]`` is repeated, ``{...}`` a random value: s sentence, p paragraph, w words, a one or two,
     v a phrase, l words of furniture, L a sentence with some, n name, t title of another story, d
     day, m number, i image or nothing, u address on the site, x elsewhere, k code, ``c names`` a
-    class attribute; H and B are the tags of headings and boxes, the same in the whole
-    construct.
+    class attribute; H and B are the tags of headings and boxes, the same in the whole construct.
     """
 
     #: where it is inserted: in front of the story, in the middle, at its end or below it
@@ -45,7 +44,7 @@ OF_STORY: Mapping[str, Construct] = {
     "list": Construct("middle end", (
         "<ul>[<li>{s}</li>]</ul>", "<ul{c list facts}>[<li>{v}</li>]</ul>", "<ol>[<li><p>{s}</p></li>]</ol>",
         "<p>{s}:</p><ul>[<li>{v}</li>]</ul>", "<p>{s}:</p><ul>[<li><a href='{x}'>{v}</a></li>]</ul>",
-        "<p>{s}:</p><ul>[<li><a href='{u}'>{w}</a>, {w}</li>]</ul>", "<p>{s}:</p><ul>[<li><a href='{u}'>{a}</a></li>]</ul>", "<h3>{w}</h3><ul>[<li>{v}</li>]</ul>",
+        "<p>{s}:</p><ul>[<li><a href='{u}'>{w}</a>, {w}</li>]</ul>", "<h3>{w}</h3><ul>[<li>{v}</li>]</ul>",
         "<ul>[<li><strong>{w}:</strong> {s}</li>]</ul>", "<p>[• {s}<br>]</p>", "<div>[– {v}<br>]</div>",
         "<h3>{w}</h3><ul>[<li>{m} g {w}</li>]</ul>", "<div{c list}>[<div>{v}</div>]</div>",
         "<dl>[<dt>{w}</dt><dd>{s}</dd>]</dl>",
@@ -77,9 +76,8 @@ OF_STORY: Mapping[str, Construct] = {
         "<{H}>{w}</{H}><p>{p}</p>", "<{H}{c heading subhead}>{w}</{H}><p>{p}</p>", "<p><b>{w}</b></p><p>{p}</p>",
         "<div><{H}>{w}</{H}></div><p>{p}</p>", "<{H}><a href='{x}'>{w}</a></{H}><p>{p}</p>",
         "<{H}><a href='{u}'>{w}</a></{H}><p>{p}</p><p>{p}</p>",
-        "<p><strong><a href='{x}'>{w}</a></strong></p><p>{p}</p>", "<div><{H}>{w}</{H}><a href='{x}'></a></div><p>{p}</p>",
     )),
-    "items": Construct("middle end end below", (
+    "items": Construct("middle end end", (
         "[<{H}>{w}</{H}>{i}<p>{p}</p>]", "[<{H}>{m}. {w}</{H}><p>{p}</p>]",
         "[<{B}{c item product card step}>{i}<{H}>{w}</{H}><p>{p}</p></{B}>]",
         "[<{B}{c item venue slide}>{i}<{H}><a href='{x}'>{w}</a></{H}><p>{s}</p><p>{w}</p></{B}>]",
@@ -88,9 +86,6 @@ OF_STORY: Mapping[str, Construct] = {
         "<ul>[<li><{H}>{w}</{H}><p>{s}</p></li>]</ul>", "<ol{c steps}>[<li>{i}<p>{p}</p></li>]</ol>",
         "[<div{c step}><span>{m}</span><div>{s}</div></div>]", "[<p><b>{w}?</b></p><p>{p}</p>]",
         "[<p><b>{w}?</b><br>{p}</p>]", "[<div><h3>{w}?</h3><p>{p}</p></div>]",
-        "[<{B}{c place venue}><{H}>{w}</{H}><p>{a} | {a}</p><p>{p}</p></{B}>]",
-        "<div{c row places}>[<article{c place}><h3><a href='{x}'>{w}</a></h3><p>{v}</p><div{c text}><p>{p}</p></div></article>]</div>",
-        "<div{c row}>[<div{c col}><div{c card item}><a href='{x}'>{i}</a><div{c content}><h3>{w}</h3><p>{p}</p></div></div></div>]</div>",
     )),
     "note": Construct("middle end", (
         "<div{c note callout info-box box}><p>{s}</p></div>", "<div{c note callout alert}>{p}</div>",
@@ -106,8 +101,7 @@ OF_STORY: Mapping[str, Construct] = {
         "{p}<br><br>", "<div>{p}</div>", "<span>{p}</span><br><br>", "<div><div><p>{p}</p></div></div>",
         "<section><p>{p}</p><p>{p}</p></section>", "<p>{s}</p>", "<div><h3>{w}</h3><p>{p}</p><p>{p}</p></div>",
         "<div>{p}<br><br>{p}</div>",
-        "<div><p>{p}</p><div><p>{p}</p><div><p>{p}</p></div></div></div>", "<span>{s}</span>", "{s}",
-        "<div{c bottom related share banner}><{H}>{w}</{H}><p>{p}</p><p>{p}</p></div>", "<p><a href='{u}'>{p}</a></p>",
+        "<div><p>{p}</p><div><p>{p}</p><div><p>{p}</p></div></div></div>", "<span>{s}</span>", "{s}", "<p><a href='{u}'>{p}</a></p>",
         "<p><a href='{u}'>{w}</a>, {s}</p>", "<p>{s} <a href='{u}'>{w}</a> {s}</p>", "<p>– {s}<br>– {s}</p>",
     )),
 }  # fmt: skip
@@ -123,16 +117,12 @@ NOT_OF_STORY: Mapping[str, Construct] = {
         "[<div><{H}>{t}</{H}><p>{s}</p><a href='{u}'>{w}</a></div>]", "[<p><a href='{u}'>{t}</a><br>{s}</p>]",
         "<div{c sidebar}><h4>{w}</h4>[<div><b><a href='{u}'>{t}</a></b> <i>{d}</i><div>{p}</div></div>]</div>",
         "<div{c latest}><{H}><a href='{u}'>{t}</a></{H}><p>{d}</p><p>{p}</p><p>{p}</p></div>",
-        "<h2>{w}</h2><div{c stream list}>[<div{c item}>{i}<{H}>{t}</{H}><p>{p} <a href='{u}'>{a}</a></p></div>]</div>",
-        "<section><h3>{w}</h3>[<div><{H}><a href='{u}'>{t}</a></{H}><p>{p}</p></div>]</section>",
     )),
     "read also": Construct("middle middle end", (
         "<p>{w}: <a href='{u}'>{t}</a></p>", "<p><strong>{w}: <a href='{u}'>{t}</a></strong></p>",
         "<div{c read-also related}><span>{w}</span> <a href='{u}'>{t}</a></div>", "<p><a href='{u}'>{t}</a></p>",
         "<p><b>{w}:</b></p><ul>[<li><a href='{u}'>{t}</a></li>]</ul>", "<h3>{w}</h3><ul>[<li><a href='{u}'>{t}</a></li>]</ul>",
         "<div{c box related}>{i}<h4><a href='{u}'>{t}</a></h4><p>{s}</p></div>",
-        "<div{c links bar}>[<div{c item}><a href='{u}'>{t}</a></div>]</div>", "<table align=right>[<tr><td><a href='{u}'>{v}</a></td></tr>]</table>",
-        "<div{c bar box}><h4>{w}</h4>[<a href='{u}'>{v}</a><br>]</div>", "<p>&gt;&gt; <a href='{u}'>{t}</a></p>",
     )),
     "label": Construct("middle middle front end", (
         "<div{c ad advert}>{w}</div>", "<p{c ad-mark ad-note}>{l}</p>", "<div{c ad}><span>{l}</span></div>",
@@ -161,29 +151,21 @@ NOT_OF_STORY: Mapping[str, Construct] = {
         "<div{c about note}><h4>{w}</h4><p>{p}</p></div>",
         "<div{c author bio}>{i}<p><a href='{u}'>{n}</a> {s}</p></div>", "<p><i><b>{n}</b> {s}</i></p>",
         "<div{c author-box}><h4><a href='{u}'>{n}</a></h4><p>{p}</p></div>",
-        "<div{c about box}><h3>{w}</h3><p>{n} {s}</p><p>{L}</p></div>",
     )),
-    "next article": Construct("below below end", (
+    "next article": Construct("below", (
         "[<div{c article story post}><{H}>{t}</{H}><p>{n}, {d}</p>{i}<p>{p}</p><p>{p}</p><p>{p}</p></div>]",
         "<section><h1>{t}</h1>{i}<div><p>{p}</p><p>{p}</p></div></section>",
         "<article{c article}><{H}><a href='{u}'>{t}</a></{H}><div{c meta byline}>{d}</div>[<p>{p}</p>]</article>",
-        "[<{H}>{t}</{H}><div{c byline}>{n} {d}</div><p>{p}</p><p>{p}</p>]", "[<section{c next}><h1>{t}</h1><div><p>{p}</p><p>{p}</p></div></section>]",
-        "[<article{c post next}><header><h1{c title}>{t}</h1><div{c meta}><span>{n}</span> <time>{d}</time></div></header><div{c content}><p>{p}</p><p>{p}</p></div></article>]",
-        "[<h3>{a}</h3><h2>{t}</h2><div>{d} {n}</div><p>{p}</p><p>{p}</p><p>{p}</p>]",
     )),
     "comments": Construct("below", (
         "<h3>{w} ({m})</h3><div>[<div{c reply c-item}><b>{n}</b> {d}<p>{s}</p></div>]</div>",
         "<ul{c opinions}>[<li{c entry}><span>{n}</span><span>{d}</span><div>{p}</div></li>]</ul>",
         "<h4>{m} {w}</h4><table>[<tr><td><b>{n}</b> {d}</td><td>{s}</td></tr>]</table>", "[<p><b>{n}</b> {d}<br>{s}</p>]",
         "<div{c board}>[<div><div><strong>{n}</strong>, {d}</div><div><p>{p}</p></div></div>]</div>",
-        "<h3>{w}</h3><table>[<tr><td>{n}</td></tr><tr><td>{p}</td></tr>]</table>", "<h3>{w}</h3>[<ul><li><a href='{u}'>{n}</a> {d}</li><li>{p}</li></ul>]",
-        "<h3>{w}?</h3>[<table><tr><td><b>{m}. {n}</b> {d}</td></tr><tr><td>{p}</td></tr></table>]", "<h4>{w}</h4>[<div{c opinion}><b>{n}</b><p>{s}</p></div>]",
     )),
-    "dialog": Construct("below below end", (
+    "dialog": Construct("below", (
         "<div{c modal popup}><h2>{w}</h2><p>{p}</p><p><a href='{u}'>{w}</a> <a href='{u}'>{w}</a></p></div>",
         "<div{c overlay notice}><h2>{w}</h2>[<p>{p}</p>]</div>",
-        "[<div{c modal popup}><div>{t}</div><h2>{t}</h2><p>{p}</p><p>{p}</p><p>{p}</p></div>]", "[<div role=dialog{c modal}><h3>{t}</h3><p>{p}</p><p>{p}</p></div>]",
-        "<section{c resources}>[<div{c card}><a href='{u}'>{t}</a><div{c popup}><h2>{t}</h2><p>{p}</p><p>{p}</p></div></div>]</section>",
     )),
 }  # fmt: skip
 """Constructs that do not, in the story or next to it."""
@@ -201,7 +183,6 @@ _PAGES = (
 )  # fmt: skip
 """Small pages around a story: T is its title, S its text."""
 
-_HEADING = Construct("", ("<{H}>{w}</{H}>", "<{H}{c heading}>{v}</{H}>", "<p><b>{w}</b></p>"))
 _PART, _VALUE = re.compile(r"\[([^\[\]]*)\]"), re.compile(r"\{(\w)(?: ([\w -]+))?\}")
 _SENTENCE = re.compile(
     '[^.!?\u3002\uff01\uff1f\u0964]+[.!?\u3002\uff01\uff1f\u0964]+["\u201d\u00bb]?'
@@ -216,7 +197,7 @@ _FURNITURE = tuple(
 )
 _MIN_SENTENCE, _MAX_SENTENCE, _MAX_PARAGRAPH, _ATTEMPTS = 20, 220, 600, 8
 _MAX_LEVELS = 4  # above the story
-_MIXED = 0.4  # share of labels with other words, of stories in sections, of headings after a box
+_MIXED = 0.4  # share of labels with other words
 _NO_PLACE = frozenset({"body", "html", "table", "tbody", "tr"})
 
 
@@ -249,10 +230,7 @@ class _Filler:
 
     def small_page(self, title: str) -> bytes:
         """Return a page with up to eight paragraphs of the story and little else."""
-        lines = [f"<p>{escape(line)}</p>" for line in self._own[: self._random.randint(1, 8)]]
-        if self._random.random() < _MIXED:
-            lines = [f"<div{self._class('section part')}>{line}</div>" for line in lines]
-        text = "".join(lines)
+        text = "".join(f"<p>{escape(line)}</p>" for line in self._own[: self._random.randint(1, 8)])
         page = xml_text(self.fill(Construct("", _PAGES), T=escape(title), S=text))
         return (
             f"<html><head><title>{escape(title)}</title></head><body>{page}</body></html>".encode()
@@ -361,12 +339,7 @@ def transplant(
         construct = OF_STORY.get(name) or NOT_OF_STORY[name]
         content = element_of(xml_text(filler.fill(construct)))
         labels.update(dict.fromkeys(map(squeeze, map(str, content.itertext())), name in OF_STORY))
-        place = random.choice(construct.places.split())
-        if place == "middle" and random.random() < _MIXED:  # the next section of the story
-            heading = element_of(xml_text(filler.fill(_HEADING)))
-            labels.update(dict.fromkeys(map(squeeze, map(str, heading.itertext())), True))
-            content.extend(heading)
-        _insert(elements, content, place, random)
+        _insert(elements, content, random.choice(construct.places.split()), random)
     return Transplanted(etree.tostring(root, encoding="utf-8", method="html"), labels)
 
 
