@@ -392,11 +392,12 @@ def shared_probabilities(
         return shared
     rates, sizes = array("d", probabilities), array("d", chars)
     density, tags = array("d", features["link_density"]), array("d", features["tag"])
-    parent_tags = array("d", features["parent_tag"])
+    parent_tags, furniture = array("d", features["parent_tag"]), array("d", features["furniture"])
     groups = _equal_values(features, _GROUPS["own"])
     last, before_last = [-1] * count, [-1] * count
     for place in range(count):
-        if sizes[place] >= MIN_LONG and density[place] < MAX_LINK_DENSITY:
+        is_prose = sizes[place] >= MIN_LONG and density[place] < MAX_LINK_DENSITY
+        if is_prose and not furniture[place]:
             group = groups[place]
             first, middle = before_last[group], last[group]
             if first >= 0:

@@ -43,7 +43,7 @@ CONTEXT_FILE = "body-context.npz"
 
 _MAX_HEADING_DISTANCE = 12
 
-MAX_REGION_PROBABILITY = 0.7
+MAX_REGION_PROBABILITY = 0.6
 """Mean probability below which the blocks after a gap are a region outside of the story."""
 _MIN_GAP = 6
 _MIN_STORY = 300.0

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,8 +36,6 @@ _STATE = re.compile(
     r"^(?:category|tag|term|topic)[-_]|(?:^|[-_])(?:no|has|with|enable[ds]?|disable[ds]?|allow|can|count(?:er|s)?|open|closed|off|on"
     r"|links?|icon|button|btn|bubble|opinion|column|editorial)(?:$|[-_])|enable|noload"
 )
-# Classes of a WordPress post, which also has its categories and tags as classes.
-_POST = frozenset({"hentry", "type-post"})
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
@@ -138,7 +135,7 @@ def _named(document: Document, start: int) -> list[range]:
             continue
         names = " ".join([values.get(row, "") for values in attributes]).lower().split()
         has_name = any(_NAME.search(name) and not _STATE.search(name) for name in names)
-        if has_name and _POST.isdisjoint(names) and _is_region(document, row, start):
+        if has_name and _is_region(document, row, start):
             stop = document.end[row]
             regions.append(range(row, stop))
     return regions
@@ -164,15 +161,14 @@ def _is_region(document: Document, row: int, start: int) -> bool:
 def _are_live_blog(document: Document, regions: Sequence[range]) -> bool:
     """Return whether *regions* with names of comments are entries of a live blog.
 
-    Then there are several, little other prose, neither authors nor buttons, and no heading.
+    Then there are several, little other prose, no authors and no heading.
     """
     held = sum(prose(document, region.start, region.stop) for region in regions)
     if len(regions) < _MIN_ENTRIES or prose(document, 0, len(document)) - held >= _MIN_ARTICLE:
         return False
     first, stop, texts = regions[0].start, regions[-1].stop, _ShortTexts(document)
     for rows in _record_lists(document, texts, first - 1, stop):
-        records = _records(document, texts, rows)
-        if _have_authors(records, rows) or _have_buttons(document, records, rows):
+        if _have_authors(_records(document, texts, rows), rows):
             return False
     return _heading(document, texts, first) is None
 
@@ -216,7 +212,7 @@ def _record_regions(
 def _are_comments(
     document: Document, texts: _ShortTexts, rows: Sequence[int], *, has_heading: bool
 ) -> bool:
-    """Return whether records have reply buttons, or a heading and authors or buttons."""
+    """Return whether records have reply buttons, or a heading and authors."""
     stop = document.end[rows[-1]]
     may_have_replies = bool(rows_between(texts.replies, rows[0], stop))
     if not (may_have_replies or has_heading) or "h1" in document.tag[rows[0] : stop]:
@@ -224,7 +220,7 @@ def _are_comments(
     records = _records(document, texts, rows)
     if may_have_replies and sum(it.has_reply for it in records) >= _min_records(rows):
         return True
-    return has_heading and (_have_authors(records, rows) or _have_buttons(document, records, rows))
+    return has_heading and _have_authors(records, rows)
 
 
 def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iterator[range]:
@@ -320,8 +316,6 @@ def _highest(document: Document, row: int, stop: int) -> int:
 class _Record(NamedTuple):
     """Properties of one element of a list."""
 
-    #: rows of the longest text and what follows it, which may be buttons
-    end: range
     #: first short text before the longest text that is not a date
     author: str
     #: has a button "Reply"
@@ -402,17 +396,6 @@ def _have_authors(records: Sequence[_Record], rows: Sequence[int]) -> bool:
     return len(authors) >= max(2, len(rows) / 2)
 
 
-def _have_buttons(document: Document, records: Sequence[_Record], rows: Sequence[int]) -> bool:
-    """Return whether most *records* of the list *rows* have the same button."""
-    text, hidden = document.text, document.hidden
-    counts: Counter[str] = Counter()
-    for record in records:
-        later = [text[row] for row in record.end if text[row] and hidden[row] in {0, WIDGET}]
-        short = (it for it in later[1:] if len(it) <= MAX_LABEL)
-        counts.update({name for it in short if (name := _NON_LETTERS.sub("", it))})
-    return max(counts.values(), default=0) >= _min_records(rows)
-
-
 def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
     """Return the properties of the subtree of *row*; None if it is not a comment."""
     end, chars = document.end[row], document.chars_before
@@ -430,7 +413,7 @@ def _record(document: Document, texts: _ShortTexts, row: int) -> _Record | None:
     if not (replies or any(it <= following and sizes[it] <= MAX_LABEL for it in dates)):
         return None
     before = (document.text[it] for it in short if it < longest and it not in dates)
-    return _Record(range(longest, end), author=next(before, ""), has_reply=bool(replies))
+    return _Record(author=next(before, ""), has_reply=bool(replies))
 
 
 def comment_dates(document: Document) -> Iterator[tuple[range, list[int]]]:

@@ -37,7 +37,6 @@ _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 # Shares of the page's text outside of links up to which an element is a region: old templates do not
 # close theirs.
 MAX_SHARE = 0.3
-MAX_CAPTION_SHARE = 0.8
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 
 MIN_ARTICLE_CHARS = 1000
@@ -198,10 +197,8 @@ def _excluded_rows(
             continue
         if tag == "table" and is_data_table(document, row):
             share = MAX_DATA_SHARE
-        elif tag == "figcaption":
-            share = MAX_CAPTION_SHARE
         else:
-            share = MAX_SHARE if row in small_regions else 0.0
+            share = MAX_SHARE if tag == "figcaption" or row in small_regions else 0.0
         if share and prose(document, row, end[row]) <= share * whole:
             excluded[row : end[row]] = b"\1" * (end[row] - row)
     return excluded

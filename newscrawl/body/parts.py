@@ -136,5 +136,4 @@ def with_captions_and_tables(
         added += _tables_of(document, roots)
     if not added:
         return list(roots)
-    inside = cast_votes(document.end, [roots])
-    return sorted([*roots, *(row for row in added if not inside[row])])
+    return list(_outermost(document, [*roots, *added]))

@@ -12,6 +12,7 @@ from newscrawl.body.parts import (
     Part,
     is_data_table,
     parse_names,
+    with_captions_and_tables,
 )
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
@@ -164,3 +165,11 @@ def test_extract_command_accepts_parts(tmp_path: Path):
     wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")
     assert wrong.returncode == 2
     assert b"unknown part 'images'" in wrong.stderr + wrong.stdout
+
+
+def test_a_table_holds_its_cells():
+    document = parse_document(PAGE)
+    (table,), cell = document.rows_of("table"), document.rows_of("td")[0]
+    first, last = document.rows_of("p")[0], document.rows_of("p")[-1]
+    found = with_captions_and_tables(document, [first, cell, last], None, DEFAULT_PARTS)
+    assert found == [first, table, last]

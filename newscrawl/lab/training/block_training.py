@@ -42,7 +42,7 @@ from newscrawl.lab.training.transplants import transplant
 from newscrawl.text import squeeze, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -157,15 +157,20 @@ class Labelled(NamedTuple):
                 yield example, example.weight
 
 
-def variant_examples(page: LabelledPage, html: bytes) -> tuple[BodyExample, ...]:
-    """Return the examples of pages made from *page* with the bytes *html*."""
+def variant_examples(
+    page: LabelledPage, html: bytes, without: Collection[str] = ()
+) -> tuple[BodyExample, ...]:
+    """Return the examples of pages made from *page* with the bytes *html*.
+
+    The kinds of constructs *without* are not inserted.
+    """
     if not (page.title and page.body):
         return ()
     stories = corpus_stories(page.path.parent.parent)
     made = made_articles(page, html, stories)
     examples = [(body_example(parse_document(it), page.body), MADE_WEIGHT) for _, it in made]
     for number, base in enumerate((html, made[0][1], None, None)):
-        if found := transplant(page, base, stories, number):
+        if found := transplant(page, base, stories, number, without):
             example = body_example(parse_document(found.html), page.body, found.labels)
             examples.append((example, TRANSPLANT_WEIGHT))
     return tuple(replace(example, weight=weight) for example, weight in examples)
