@@ -46,7 +46,7 @@ _BRACKETS = lazy_regex(r"[(（\[【〔](.+)[)）\]】〕]\s*=?")
 _IN_BRACKETS = lazy_regex(r"\s?[(（\[【〔][^()（）\[\]]*(?:[)）\]】〕]|$)(?!\s[A-Z][^\s,]+$)")
 _QUOTES = lazy_regex(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
 # Marks of punctuation that may be part of a name, or are read by the rules of their own.
-_OF_NAMES = frozenset("՝'’‘ʼ`´.-‐‑–·・&@_,،，、:：=/／״׳\"“”„#()（）[]【】〔〕|%{}<>")
+_OF_NAMES = frozenset("՝'’‘ʼ`´.-‐‑–·・&@_©,،，、:：=/／״׳\"“”„#()（）[]【】〔〕|%{}<>")
 # Marks between two letters are part of a name: "约翰·史密斯", "ジョン・スミス".
 _SEPARATORS = CJKPattern(
     r"(\||(?<!\w)[·・/_=]{1,3}|[·・/]{1,3}(?!\w)|／)"
@@ -82,6 +82,7 @@ _POSITION = lazy_regex(r"(?:head|director|ceo|president|editor|founder) of\b", r
 _PARTS_OF_ACCOUNT = lazy_regex(r"[\s_-]+")
 _HAN = CJKPattern(r"[\u4e00-\u9fff]+")
 _MAX_HAN = 5
+_MAX_CHINESE = 3  # of a surname of one character; Japanese ones may be a surname
 _PARTICLES = frozenset(
     "van von vom de der den des del della degli dei di da das do dos du la le los las el al ul ur ibn bin bint abu"  # noqa: SIM905
     " zu zum zur ter ten te het 't op y e i a af av bar ben ap san st of".split()
@@ -281,11 +282,20 @@ def read_names(
         if is_after_mark and labelled and names:
             break
         kind = kind_of(name, folded)
-        is_after = is_listed and any(labelled or " " in it.text for it in names)
-        if is_after and " " not in name and kind == "person" and name.lower() != name.upper():
-            kind = "sign" if name.islower() and len(name) <= _MAX_SIGN else "other"  # or a place
+        if names:
+            is_after = is_listed and any(labelled or " " in it.text for it in names)
+            kind = _listed_kind(name, kind, is_after=is_after)
         names.append(AuthorName(name, kind))
     return Names([name for name in names if name.kind != "other"], labelled)
+
+
+def _listed_kind(name: str, kind: Kind, *, is_after: bool) -> Kind:
+    """Return the kind of a *name* of the *kind* after another one, not of an address or a claim."""
+    if count_digits(name) or not (is_lower(name) or is_person(name)):
+        return "other"
+    if is_after and " " not in name and kind == "person" and name.lower() != name.upper():
+        return "sign" if name.islower() and len(name) <= _MAX_SIGN else "other"  # or a place
+    return kind
 
 
 def kind_of(name: str, sites: Collection[str] = ()) -> Kind:
@@ -337,8 +347,8 @@ def is_role(text: str) -> bool:
 def is_person(name: str) -> bool:
     """Return whether a visible text looks like a name: a few capitalized words and particles."""
     parts = name.split()
-    if _HAN(name).fullmatch(name):
-        return len(name) <= _MAX_HAN and name[-1] not in "摄攝图圖"
+    if _HAN(name).fullmatch(name) and len(name) > _MAX_HAN:
+        return False
     return (
         1 <= len(parts) <= _MAX_PERSON_WORDS
         and not count_digits(name)
@@ -347,7 +357,7 @@ def is_person(name: str) -> bool:
         and not (is_lower(parts[-1]) and "-" not in parts[-1])
         and all(_LETTER.search(part) for part in parts)
         and len(name) > 1
-        and name[-1] not in "?!…»>，"
+        and name[-1] not in "?!…»>，摄攝图圖"
         and not any(mark in name for mark in ":：【，。“\n")
     )
 
@@ -510,7 +520,9 @@ def _joined(text: str, joint: re.Pattern[str]) -> str:
         is_joined = part[0] in ",;&" or first[-1:] in ",;&" or bool(joint.match(f" {part} X Y"))
         joints = joint.finditer(f"{first[-_MAX_LABEL:]} X Y")
         is_joined = is_joined or any(it.end() == len(first[-_MAX_LABEL:]) + 1 for it in joints)
-        mark = " " if is_lower(part) and not is_joined else BOUNDARY if is_joined else "|"
+        first_word = part.split()[0]
+        is_part = first_word in words_of("in") or _is_particle(first_word)
+        mark = BOUNDARY if is_joined else " " if is_part else "|"
         first += mark + part
     return first
 
@@ -584,7 +596,12 @@ def _split_at_blanks(text: str) -> list[str]:
     if not known:
         return [text]
     source = _HAN(names[0]).fullmatch(names[0])  # "财新 余聪"
-    return known if known == names or (source and known == names[1:]) else [text]
+    if known == names or (source and known == names[1:]):
+        return known
+    is_whole = len(known[0]) == _MAX_CHINESE or not any(
+        _HAN(name).search(name) for name in names[1:]
+    )
+    return known[:1] if known[0] == names[0] and is_whole else [text]  # before a role
 
 
 def _split_at_commas(text: str) -> list[str]:
@@ -597,6 +614,8 @@ def _split_at_commas(text: str) -> list[str]:
     names = [first]
     for part in parts:
         count = len(part.split())
+        if part.split()[-1:] and part.split()[-1].casefold() in words_of("roles"):
+            continue
         if part.islower() and (count > 1 or len(part) > _MAX_SIGN):
             break  # a role
         if part.islower() or 1 < count <= _MAX_LISTED_WORDS:  # "dpa"
