@@ -460,7 +460,7 @@ class _Bylines:
         above = islice(document.ancestors(rows[line[0]]), _MAX_LEVELS)
         spaced = text.replace(",", " ").split()
         is_name = sum(not is_lower(word) or "-" in word for word in spaced) > 1
-        is_long = len(text) > _MAX_LINE
+        is_long = len(text) > _MAX_LINE or text[-1:] in "!?"
         is_link = any(map(document.attributes["href"].get, above))
         if is_long or is_link or not is_name or self._is_elsewhere(rows[line[0]]):
             return None
