@@ -41,7 +41,7 @@ MIN_SHARE = 0.7
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 """Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title`` element."""
 
-AGREED_CONFIDENCE = 0.97
+AGREED_CONFIDENCE = 0.96
 """Confidence in the only heading if the page states its text as the title: the share of right ones
 on the corpora that may be used for training."""
 
