@@ -87,8 +87,6 @@ _PARTICLES = frozenset(
     "van von vom de der den des del della degli dei di da das do dos du la le los las el al ul ur ibn bin bint abu"  # noqa: SIM905
     " zu zum zur ter ten te het 't op y e i a af av bar ben ap san st of".split()
 )
-# "by" in one language, part of names in others.
-_PARTICLES_AND_BY = frozenset(("von", "di", "da", "de", "af"))
 # The frequent surnames: other Chinese texts in the place of an author are links and labels.
 _CHINESE_NAME = CJKPattern(
     r"(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|令狐|皇甫|[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高梁郑鄭罗羅宋谢謝唐韩韓曹许許邓鄧"
@@ -137,13 +135,6 @@ def _by(language: str | None) -> re.Pattern[str]:
         rf"(?P<by>{_any_of(by)}|(?:เขียน)?โดย(?=\w))(?:\s*[:：]\s*|\s+[–-]\s+|\s+|(?<=โดย))"
         rf"(?P<our>(?:{_any_of(words_of('our'))})\s+)?",
         re.IGNORECASE,
-    )
-
-
-@cache
-def _marked_by() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:[^\W\d_]{{1,25}}\s){{1,3}}?(?:{_any_of(words_of('by') - _PARTICLES_AND_BY)})\s+(?=[^\W\d_])"
     )
 
 
@@ -253,7 +244,7 @@ def read_names(
 ) -> Names:
     """Return the names in *text*, of a page in *language* with the names *sites*.
 
-    With *marked*, the text is in an element of authors: every word before "by" is its label; with
+    With *marked*, the text is in an element of authors: a label may be inside it; with
     *labelled*, a label is before the text; with *needs_label*, there are no names without one in
     it.
     """
@@ -268,8 +259,6 @@ def read_names(
     if needs_label and not has_label:
         return Names([], labelled=False)
     labelled = labelled or has_label
-    if marked and not labelled:
-        text = _without_any_label(text)
     if labelled:
         text = _TOWN_BEFORE(text).sub("", text.strip("= "))
         text = _DASH.split(text, maxsplit=1)[0] if " " in text[:_MAX_LENGTH] else text
@@ -459,16 +448,9 @@ def _without_label(text: str, language: str | None, *, anywhere: bool) -> tuple[
     return text, False
 
 
-def _without_any_label(text: str) -> str:
-    """Return *text* without a label of any language before a name."""
-    label = _ANY_LABEL.match(text) or _marked_by().match(text)
-    return text[label.end() :] if label and not credit().match(text) else text
-
-
 _MARK = lazy_regex(r"[|\x1f·・/]|\s[-–—](?=\s)")
 # After a source or a date.
 _CJK_INSIDE = lazy_regex(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
-_ANY_LABEL = lazy_regex(r"[^:：|,]{2,25}[:：]\s*(?=\S)")
 _AFTER_NUMBER = lazy_regex(
     r".{0,40}\d[^\W_]{0,20}+(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s[A-Z]{2,4}\b)?[.,]?\s+"
 )
