@@ -590,13 +590,14 @@ def _split_at_commas(text: str) -> list[str]:
     """Return the names in *text*. A capitalized word after a name is a title or a place."""
     if "," not in text:
         return [text]
-    first, *parts = [part.strip() for part in text.strip(" ,").split(",")]
-    if len(parts) == 1 and " " not in first and parts[0][:1].isupper() and not parts[0].isupper():
+    first, *parts = [part.strip() for part in text.rstrip(" ,").split(",")]
+    is_word = bool(first) and " " not in first
+    if is_word and len(parts) == 1 and parts[0][:1].isupper() and not parts[0].isupper():
         return [f"{parts[0]} {first}"]  # "Meyer, Ada"
     names = [first]
     for part in parts:
         count = len(part.split())
-        if part.split()[-1:] and part.split()[-1].casefold() in words_of("roles"):
+        if not words_of("roles").isdisjoint(part.casefold().split()[-1:]):
             continue
         if part.islower() and (count > 1 or len(part) > _MAX_SIGN):
             break  # a role

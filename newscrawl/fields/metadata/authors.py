@@ -103,10 +103,6 @@ _OTHER_ENDS = frozenset({"aside", "footer"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = lazy_regex(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 _AUTHOR_PARTS = ("line", "author", "autor", "auteur", "writer", "vcard", "contributor")
-_AUTHOR_ICON = lazy_regex(
-    r"\b(?:fa|bi|icon|glyphicon|ion|ti)-(?:[a-z-]{0,10}-)?(?:user|person|author)\b"
-)
-_ICON_PARTS = ("user", "person", "author")
 # Other parts of an author's box.
 _OTHER_PART = lazy_regex(
     r"bio|categor|desc|role|position|job(?![a-z])|date|time|social|share|twitter|follow|caption|comment|related"
@@ -501,9 +497,9 @@ class _Bylines:
         return any(self.document.tag[ancestor] in _OTHER_PLACES for ancestor in above)
 
     def _source(self, row: int) -> str | None:
-        """Return the mark of a text node: the page of an author, a class or an icon."""
+        """Return the mark of a text node: the page of an author or a class."""
         document = self.document
-        source = "class" if row - 1 in self._icons else None
+        source = None
         hrefs, tag, parent = document.attributes["href"], document.tag, document.parent
         above = parent[row]
         for _ in range(_MAX_LEVELS):
@@ -511,7 +507,7 @@ class _Bylines:
                 break
             above = parent[above]
         else:
-            return source  # the common case
+            return None  # the common case
         classes, ids = document.attributes["class"], document.attributes["id"]
         for above in islice(document.ancestors(row), _MAX_LEVELS):
             chars = document.chars(above)
@@ -534,11 +530,6 @@ class _Bylines:
         """The rows whose class or id names an author."""
         names = "class", "id"
         return frozenset(self.document.rows_named(_AUTHOR_PARTS, names, _names_author))
-
-    @cached_property
-    def _icons(self) -> frozenset[int]:
-        """The rows whose class is that of an icon of an author."""
-        return frozenset(self.document.rows_named(_ICON_PARTS, ("class",), _names_icon))
 
 
 def _is_uncased(name: str) -> bool:
@@ -568,10 +559,6 @@ def _is_title(document: Document, link: int, row: int) -> bool:
 
 def _names_author(name: str) -> bool:
     return _AUTHOR.search(name.lower()) is not None
-
-
-def _names_icon(name: str) -> bool:
-    return _AUTHOR_ICON.search(name) is not None
 
 
 @lru_cache(maxsize=1024)
