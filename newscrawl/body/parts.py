@@ -136,4 +136,4 @@ def with_captions_and_tables(
         added += _tables_of(document, roots)
     if not added:
         return list(roots)
-    return list(_outermost(document, [*roots, *added]))
+    return list(outermost(document, [*roots, *added]))

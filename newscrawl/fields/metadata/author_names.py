@@ -46,7 +46,7 @@ _BRACKETS = lazy_regex(r"[(（\[【〔](.+)[)）\]】〕]\s*=?")
 _IN_BRACKETS = lazy_regex(r"\s?[(（\[【〔][^()（）\[\]]*(?:[)）\]】〕]|$)(?!\s[A-Z][^\s,]+$)")
 _QUOTES = lazy_regex(r"(?:^|(?<=, ))['\"]|['\"](?=,|$)")
 # Marks of punctuation that may be part of a name, or are read by the rules of their own.
-_OF_NAMES = frozenset("՝'’‘ʼ`´.-‐‑–·・&@_,،，、:：=/／״׳\"“”„#()（）[]【】〔〕|%{}<>")
+_OF_NAMES = frozenset("՝'’‘ʼ`´.-‐‑–·・&@_©,،，、:：=/／״׳\"“”„#()（）[]【】〔〕|%{}<>")
 # Marks between two letters are part of a name: "约翰·史密斯", "ジョン・スミス".
 _SEPARATORS = CJKPattern(
     r"(\||(?<!\w)[·・/_=]{1,3}|[·・/]{1,3}(?!\w)|／)"
@@ -82,12 +82,11 @@ _POSITION = lazy_regex(r"(?:head|director|ceo|president|editor|founder) of\b", r
 _PARTS_OF_ACCOUNT = lazy_regex(r"[\s_-]+")
 _HAN = CJKPattern(r"[\u4e00-\u9fff]+")
 _MAX_HAN = 5
+_MAX_CHINESE = 3  # of a surname of one character; Japanese ones may be a surname
 _PARTICLES = frozenset(
     "van von vom de der den des del della degli dei di da das do dos du la le los las el al ul ur ibn bin bint abu"  # noqa: SIM905
     " zu zum zur ter ten te het 't op y e i a af av bar ben ap san st of".split()
 )
-# "by" in one language, part of names in others.
-_PARTICLES_AND_BY = frozenset(("von", "di", "da", "de", "af"))
 # The frequent surnames: other Chinese texts in the place of an author are links and labels.
 _CHINESE_NAME = CJKPattern(
     r"(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|令狐|皇甫|[王李张張刘劉陈陳杨楊黄黃赵趙吴吳周徐孙孫马馬朱胡郭何林高梁郑鄭罗羅宋谢謝唐韩韓曹许許邓鄧"
@@ -136,13 +135,6 @@ def _by(language: str | None) -> re.Pattern[str]:
         rf"(?P<by>{_any_of(by)}|(?:เขียน)?โดย(?=\w))(?:\s*[:：]\s*|\s+[–-]\s+|\s+|(?<=โดย))"
         rf"(?P<our>(?:{_any_of(words_of('our'))})\s+)?",
         re.IGNORECASE,
-    )
-
-
-@cache
-def _marked_by() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:[^\W\d_]{{1,25}}\s){{1,3}}?(?:{_any_of(words_of('by') - _PARTICLES_AND_BY)})\s+(?=[^\W\d_])"
     )
 
 
@@ -252,7 +244,7 @@ def read_names(
 ) -> Names:
     """Return the names in *text*, of a page in *language* with the names *sites*.
 
-    With *marked*, the text is in an element of authors: every word before "by" is its label; with
+    With *marked*, the text is in an element of authors: a label may be inside it; with
     *labelled*, a label is before the text; with *needs_label*, there are no names without one in
     it.
     """
@@ -267,8 +259,6 @@ def read_names(
     if needs_label and not has_label:
         return Names([], labelled=False)
     labelled = labelled or has_label
-    if marked and not labelled:
-        text = _without_any_label(text)
     if labelled:
         text = _TOWN_BEFORE(text).sub("", text.strip("= "))
         text = _DASH.split(text, maxsplit=1)[0] if " " in text[:_MAX_LENGTH] else text
@@ -281,11 +271,20 @@ def read_names(
         if is_after_mark and labelled and names:
             break
         kind = kind_of(name, folded)
-        is_after = is_listed and any(labelled or " " in it.text for it in names)
-        if is_after and " " not in name and kind == "person" and name.lower() != name.upper():
-            kind = "sign" if name.islower() and len(name) <= _MAX_SIGN else "other"  # or a place
+        if names:
+            is_after = is_listed and any(labelled or " " in it.text for it in names)
+            kind = _listed_kind(name, kind, is_after=is_after)
         names.append(AuthorName(name, kind))
     return Names([name for name in names if name.kind != "other"], labelled)
+
+
+def _listed_kind(name: str, kind: Kind, *, is_after: bool) -> Kind:
+    """Return the kind of a *name* of the *kind* after another one, not of an address or a claim."""
+    if count_digits(name) or not (is_lower(name) or is_person(name)):
+        return "other"
+    if is_after and " " not in name and kind == "person" and name.lower() != name.upper():
+        return "sign" if name.islower() and len(name) <= _MAX_SIGN else "other"  # or a place
+    return kind
 
 
 def kind_of(name: str, sites: Collection[str] = ()) -> Kind:
@@ -337,8 +336,8 @@ def is_role(text: str) -> bool:
 def is_person(name: str) -> bool:
     """Return whether a visible text looks like a name: a few capitalized words and particles."""
     parts = name.split()
-    if _HAN(name).fullmatch(name):
-        return len(name) <= _MAX_HAN and name[-1] not in "摄攝图圖"
+    if _HAN(name).fullmatch(name) and len(name) > _MAX_HAN:
+        return False
     return (
         1 <= len(parts) <= _MAX_PERSON_WORDS
         and not count_digits(name)
@@ -347,7 +346,7 @@ def is_person(name: str) -> bool:
         and not (is_lower(parts[-1]) and "-" not in parts[-1])
         and all(_LETTER.search(part) for part in parts)
         and len(name) > 1
-        and name[-1] not in "?!…»>，"
+        and name[-1] not in "?!…»>，摄攝图圖"
         and not any(mark in name for mark in ":：【，。“\n")
     )
 
@@ -450,16 +449,9 @@ def _without_label(text: str, language: str | None, *, anywhere: bool) -> tuple[
     return text, False
 
 
-def _without_any_label(text: str) -> str:
-    """Return *text* without a label of any language before a name."""
-    label = _ANY_LABEL.match(text) or _marked_by().match(text)
-    return text[label.end() :] if label and not credit().match(text) else text
-
-
 _MARK = lazy_regex(r"[|\x1f·・/]|\s[-–—](?=\s)")
 # After a source or a date.
 _CJK_INSIDE = lazy_regex(r"^.{1,60}?\s(?=(?:作者|记者|記者|文|撰文)[:：])")
-_ANY_LABEL = lazy_regex(r"[^:：|,]{2,25}[:：]\s*(?=\S)")
 _AFTER_NUMBER = lazy_regex(
     r".{0,40}\d[^\W_]{0,20}+(?:\s?[AaPp]\.?[Mm]\b\.?)?(?:\s[A-Z]{2,4}\b)?[.,]?\s+"
 )
@@ -511,7 +503,9 @@ def _joined(text: str, joint: re.Pattern[str]) -> str:
         is_joined = part[0] in ",;&" or first[-1:] in ",;&" or bool(joint.match(f" {part} X Y"))
         joints = joint.finditer(f"{first[-_MAX_LABEL:]} X Y")
         is_joined = is_joined or any(it.end() == len(first[-_MAX_LABEL:]) + 1 for it in joints)
-        mark = " " if is_lower(part) and not is_joined else BOUNDARY if is_joined else "|"
+        first_word = part.split()[0]
+        is_part = first_word in words_of("in") or _is_particle(first_word)
+        mark = BOUNDARY if is_joined else " " if is_part else "|"
         first += mark + part
     return first
 
@@ -585,19 +579,27 @@ def _split_at_blanks(text: str) -> list[str]:
     if not known:
         return [text]
     source = _HAN(names[0]).fullmatch(names[0])  # "财新 余聪"
-    return known if known == names or (source and known == names[1:]) else [text]
+    if known == names or (source and known == names[1:]):
+        return known
+    is_whole = len(known[0]) == _MAX_CHINESE or not any(
+        _HAN(name).search(name) for name in names[1:]
+    )
+    return known[:1] if known[0] == names[0] and is_whole else [text]  # before a role
 
 
 def _split_at_commas(text: str) -> list[str]:
     """Return the names in *text*. A capitalized word after a name is a title or a place."""
     if "," not in text:
         return [text]
-    first, *parts = [part.strip() for part in text.strip(" ,").split(",")]
-    if len(parts) == 1 and " " not in first and parts[0][:1].isupper() and not parts[0].isupper():
+    first, *parts = [part.strip() for part in text.rstrip(" ,").split(",")]
+    is_word = bool(first) and " " not in first
+    if is_word and len(parts) == 1 and parts[0][:1].isupper() and not parts[0].isupper():
         return [f"{parts[0]} {first}"]  # "Meyer, Ada"
     names = [first]
     for part in parts:
         count = len(part.split())
+        if not words_of("roles").isdisjoint(part.casefold().split()[-1:]):
+            continue
         if part.islower() and (count > 1 or len(part) > _MAX_SIGN):
             break  # a role
         if part.islower() or 1 < count <= _MAX_LISTED_WORDS:  # "dpa"

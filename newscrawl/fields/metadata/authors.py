@@ -27,6 +27,7 @@ from newscrawl.fields.metadata.author_names import (
     is_lower,
     is_person,
     is_role,
+    kind_of,
     may_be_name,
     may_have_label,
     read_names,
@@ -51,8 +52,8 @@ if TYPE_CHECKING:
     from newscrawl.document.rows import Statement
 
 CONFIDENCE = {
-    "json-ld": 0.93, "meta": 0.88, "microdata": 0.74, "rel": 0.87, "byline": 0.78, "link": 0.92,
-    "class": 0.78, "place": 0.83, "site": 0.87,
+    "json-ld": 0.93, "meta": 0.91, "microdata": 0.82, "rel": 0.86, "byline": 0.79, "link": 0.88,
+    "class": 0.86, "place": 0.92, "site": 0.86,
 }  # fmt: skip
 """Confidence by kind of source: the rates of ``benchmarks/confidences.py``."""
 
@@ -104,10 +105,6 @@ _OTHER_ENDS = frozenset({"aside", "footer"})
 # In lower case: case-insensitive patterns are five times slower.
 _AUTHOR = lazy_regex(r"by-?_?line|auth?or(?!i[tsz])|auteur|writer|vcard|contributor")
 _AUTHOR_PARTS = ("line", "author", "autor", "auteur", "writer", "vcard", "contributor")
-_AUTHOR_ICON = lazy_regex(
-    r"\b(?:fa|bi|icon|glyphicon|ion|ti)-(?:[a-z-]{0,10}-)?(?:user|person|author)\b"
-)
-_ICON_PARTS = ("user", "person", "author")
 # Other parts of an author's box.
 _OTHER_PART = lazy_regex(
     r"bio|categor|desc|role|position|job(?![a-z])|date|time|social|share|twitter|follow|caption|comment|related"
@@ -247,7 +244,9 @@ def find_authors(
     if start is not None and (byline := find_byline(document, start, language, end, sites)):
         names, source = byline
         # Only an explicit byline of people outweighs a house in the metadata.
-        if stated is None or _is_site(stated, sites) or (source in _EXPLICIT and " " in names[0]):
+        are_people = any(kind_of(name, sites) == "person" for name in names)
+        is_better = stated is None or (source in _EXPLICIT and " " in names[0])
+        if is_better or (are_people and stated and _is_site(stated, sites)):
             return names, Evidence(source, CONFIDENCE[source])
     if stated is not None:
         return stated.houses, Evidence(f"site:{stated.source}", CONFIDENCE["site"])
@@ -334,7 +333,7 @@ class _Bylines:
         rows = self.document.shown_rows
         middle, head = bisect_left(rows, start), bisect_left(rows, self.document.end[start])
         stop = min(middle + _NODES_AFTER, len(rows))
-        spans = [(middle, stop), (max(0, middle - _NODES_BEFORE), middle)]
+        spans = [(head, stop), (max(0, middle - _NODES_BEFORE), middle)]
         last = bisect_left(rows, end) if end is not None else len(rows)
         if end is not None:
             spans.append((max(last - _NODES_AT_END, stop), min(last + _NODES_AT_END, len(rows))))
@@ -345,7 +344,7 @@ class _Bylines:
                 position = line[0]
                 is_short = len(text) <= _MAX_TEXT
                 has_label = is_short and may_have_label(text)
-                introduces = has_label and is_by(text, self.language)
+                introduces = has_label and is_by(text, self.language) and not self._is_link(line)
                 found = None
                 if is_short and not introduces:
                     is_marked = not marks.isdisjoint(map(rows.__getitem__, line))
@@ -355,8 +354,10 @@ class _Bylines:
                     is_below = is_at_end or number == 1 or paragraphs >= _MIN_STORY
                     if found and is_below and not after_by:
                         found = found if self._is_own(found, at_end=is_at_end) else None
-                    if found is None and head <= position < head + _MAX_FROM_TITLE:
-                        found = self._by_place(line, text, first=position < head + 2)
+                    is_near = head <= position < head + _MAX_FROM_TITLE
+                    if found is None and (is_near or position >= last - _NODES_AT_END):
+                        first = is_near and position < head + 2
+                        found = self._by_place(line, text, first=first, near=is_near)
                 after_by = introduces
                 paragraphs += len(text) > _MAX_LINE
                 yield position, found
@@ -388,6 +389,12 @@ class _Bylines:
         if line:
             yield line
 
+    def _is_link(self, line: Sequence[int]) -> bool:
+        """Return whether all of a line is a link, of a menu."""
+        document, rows = self.document, self.document.shown_rows
+        above = (document.parent[rows[position]] for position in line)
+        return all(document.tag[row] == "a" and row in document.attributes["href"] for row in above)
+
     def _marked(self, line: list[int], text: str, *, after_by: bool) -> _Found | None:
         """Return the names in a line with a mark; with *after_by*, the line before it is "By"."""
         rows = [self.document.shown_rows[position] for position in line]
@@ -406,6 +413,9 @@ class _Bylines:
             texts = (plain_text(self.document.text[row]) for row in rows)
             names = [name for text in texts for name in self._read(text, marked=True).names]
         names = [name for name in names if is_person(name.text) and name.kind != "role"]
+        is_menu = found.labelled and not after_by and "link" not in sources and self._is_link(line)
+        if is_menu and not (is_byline(text) and all(is_full_name(name.text) for name in names)):
+            return None  # "by City"
         if not names or self._is_label(names[0].text, self.document.text[rows[0]], source):
             return None
         first = names[0].text.partition(" ")[0]
@@ -437,8 +447,8 @@ class _Bylines:
         is_full = not above & _OTHER_ENDS and all(is_full_name(name.text) for name in found.names)
         return not at_end or found.source == "byline" or is_full
 
-    def _by_place(self, line: list[int], text: str, *, first: bool) -> _Found | None:
-        """Return the names in a line below the title next to a date or role.
+    def _by_place(self, line: list[int], text: str, *, first: bool, near: bool) -> _Found | None:
+        """Return the names in a line next to a role or, *near* the title, to a date.
 
         If *first*, also those that are repeated or in a place ("Ada Meyer in Oslo").
         Their words are not in lower case elsewhere on the page.
@@ -447,18 +457,23 @@ class _Bylines:
         above = document.closest_ancestors(rows[line[0]], _MAX_LEVELS)
         spaced = text.replace(",", " ").split()
         is_name = sum(not is_lower(word) or "-" in word for word in spaced) > 1
-        is_long = len(text) > _MAX_LINE
-        if is_long or not is_name or any(map(document.attributes["href"].get, above)):
+        is_long = len(text) > _MAX_LINE or text[-1:] in "!?"
+        is_link = any(map(document.attributes["href"].get, above))
+        if is_long or is_link or not is_name or self._is_elsewhere(rows[line[0]]):
             return None
-        found = self._read(text, labelled=True).names
+        placed = _IN_PLACE.search(text)
+        found = self._read(text, labelled=placed is not None).names
         names = [name for name in found if name.kind in {"person", "sign"}]
-        if not names or not all(is_full_name(name.text) for name in names):
-            return None
         last = line[-1] + 1
         after = [document.text[it][: _MAX_LINE + 1] for it in rows[last : last + 2]]
         before = [document.text[it][: _MAX_LINE + 1] for it in rows[max(0, line[0] - 1) : line[0]]]
         parts = re.split(rf"(?:(?<!\s)\s++)?[|,{BOUNDARY}]\s*+", text)[1:]
-        has_role = len(names) < len(found) or any(map(is_role, filter(None, (*after[:1], *parts))))
+        beside = filter(None, (*after[:near], *parts))
+        has_role = len(names) < len(found) or any(map(is_role, beside))
+        is_plain = has_role and all(_is_uncased(name.text) for name in names)
+        is_full = near and all(is_full_name(name.text) for name in names)
+        if not names or not (is_plain or is_full):
+            return None
         dates = (
             it
             for text in (*before, text, *after[:1])
@@ -468,8 +483,7 @@ class _Bylines:
             document.text[it].startswith(names[0].text) for it in rows[last:]
         )
         is_known = has_role or is_repeated or any(it.has_year for it in dates)
-        is_placed = first and _IN_PLACE.search(text) and not self._is_elsewhere(rows[line[0]])
-        if not (is_known or is_placed):
+        if not (is_known or (first and placed)):
             return None
         page = document.join_texts(rows).replace(text, "", 1)
         page = page if is_known else page.lower()  # a story names its people again
@@ -484,9 +498,9 @@ class _Bylines:
         return any(self.document.tag[ancestor] in _OTHER_PLACES for ancestor in above)
 
     def _source(self, row: int) -> str | None:
-        """Return the mark of a text node: the page of an author, a class or an icon."""
+        """Return the mark of a text node: the page of an author or a class."""
         document = self.document
-        source = "class" if row - 1 in self._icons else None
+        source = None
         hrefs, tag = document.attributes["href"], document.tag
         classes, ids = document.attributes["class"], document.attributes["id"]
         for above in document.closest_ancestors(row, _MAX_LEVELS):
@@ -506,7 +520,7 @@ class _Bylines:
         return source
 
     def _marks(self, spans: Iterable[tuple[int, int]]) -> frozenset[int]:
-        """Return the text nodes in elements of authors and in links to people, and after icons.
+        """Return the text nodes in elements of authors and in links to people.
 
         Only links around text nodes between the positions *spans* count.
         """
@@ -520,7 +534,7 @@ class _Bylines:
         places = places_of(_PERSON_LINK, "\0".join(addresses.values()).lower())
         around = (*self._authors, *map([*addresses].__getitem__, places))
         inside = (rows_between(rows, row, document.end[row]) for row in around)
-        return frozenset(chain((row + 1 for row in self._icons), *inside))
+        return frozenset(chain.from_iterable(inside))
 
     @cached_property
     def _authors(self) -> frozenset[int]:
@@ -528,10 +542,10 @@ class _Bylines:
         names = "class", "id"
         return frozenset(self.document.rows_named(_AUTHOR_PARTS, names, _names_author))
 
-    @cached_property
-    def _icons(self) -> frozenset[int]:
-        """The rows whose class is that of an icon of an author."""
-        return frozenset(self.document.rows_named(_ICON_PARTS, ("class",), _names_icon))
+
+def _is_uncased(name: str) -> bool:
+    """Return whether *name* has the form of one with a surname, in a script without capitals."""
+    return " " in name and name.lower() == name.upper() and is_person(name)
 
 
 def is_of_card(document: Document, row: int) -> bool:
@@ -556,10 +570,6 @@ def _is_title(document: Document, link: int, row: int) -> bool:
 
 def _names_author(name: str) -> bool:
     return _AUTHOR.search(name.lower()) is not None
-
-
-def _names_icon(name: str) -> bool:
-    return _AUTHOR_ICON.search(name) is not None
 
 
 @lru_cache(maxsize=1024)

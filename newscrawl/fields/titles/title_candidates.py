@@ -15,9 +15,10 @@ from rapidfuzz.fuzz import ratio
 from rapidfuzz.process import extract as most_similar
 
 from newscrawl.document.document import rows_between
+from newscrawl.fields.dates.visible_dates import read_dates
 from newscrawl.fields.metadata.author_names import clean_names, is_byline, is_person
 from newscrawl.fields.titles.title import heading_text, is_balanced, separators, words_kept
-from newscrawl.text import weighted_length
+from newscrawl.text import count_digits, weighted_length
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -42,7 +43,7 @@ _MAX_NODES = 2000
 _MAX_HEADINGS = 12
 _MAX_NODES_IN_HEADING = 30
 _MAX_SPANS = 60
-_MAX_LENGTH = 600
+_MAX_LENGTH = 250  # characters; longer headings are paragraphs
 _MIN_LENGTH = 8
 # Maximum ancestors between a text node and its heading: <h2><a><span>.
 _MAX_HEADING_DEPTH = 4
@@ -50,7 +51,7 @@ _MAX_HEADING_DEPTH = 4
 _MAX_NODES_FOR_ALL_RUNS = 5
 # Text nodes before and after the start of the relevant content.
 _MAX_BEFORE = 16
-_MAX_AFTER = 8
+MAX_AFTER = 8
 _MAX_LEADING_LENGTH = 120  # characters; longer texts are paragraphs
 # Start of a run that continues a sentence that began before it; so does a small letter.
 _CONTINUING = frozenset(",.;:)]}’'!?%”")
@@ -160,12 +161,12 @@ def _equals_stated(document: Document, rows: Sequence[int], titles: Collection[s
 def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[int]:
     """Return the text nodes near the start of the relevant content that may be its title.
 
-    Not those after its first paragraph, and no bylines.
+    Not those after its first paragraph, no bylines, dates and ends of sentences.
     """
     tag, text, parent = document.tag, document.text, document.parent
     after = takewhile(
         lambda row: weighted_length(text[row]) <= _MAX_LEADING_LENGTH,
-        rows[start : start + _MAX_AFTER],
+        rows[start : start + MAX_AFTER],
     )
     return [
         row
@@ -173,9 +174,17 @@ def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[i
         if len(text[row]) <= _MAX_LEADING_LENGTH
         and weighted_length(text[row]) >= _MIN_LENGTH
         and not text[row].rstrip().endswith(_SENTENCE_ENDS)
+        and not text[row].lstrip().startswith(_SENTENCE_ENDS)
+        and not _is_date(text[row])
         and not (is_byline(text[row]) and all(map(is_person, clean_names([text[row]]))))
         and (tag[parent[row]] != "a" or _heading_of(document, row) is not None)
     ]
+
+
+def _is_date(text: str) -> bool:
+    """Return whether most of *text* is a date."""
+    dates = read_dates(text) if count_digits(text) else ()
+    return any(2 * (it.end - it.start) > len(text) for it in dates)
 
 
 def _similar_rows(

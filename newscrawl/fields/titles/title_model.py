@@ -13,6 +13,7 @@ from newscrawl.fields.titles.title import (
     heading_text,
     separators,
 )
+from newscrawl.fields.titles.title_candidates import MAX_AFTER
 from newscrawl.fields.titles.title_features import TITLE_CANDIDATE_FEATURES, TitleCandidates
 from newscrawl.items import Evidence
 from newscrawl.text import words
@@ -40,15 +41,14 @@ MIN_SHARE = 0.7
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 """Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title`` element."""
 
-AGREED_CONFIDENCE = 0.97
+AGREED_CONFIDENCE = 0.96
 """Confidence in the only heading if the page states its text as the title: the share of right ones
 on the corpora that may be used for training."""
 
 # With the first share of its words in the content or less, a title names the site or a section; a
-# candidate in the first text nodes of the content with the second share wins, unless its
-# probability is small next to that of the most probable one.
-_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_RATIO = 0.2, 0.3, 0.2
-_MAX_DISTANCE = 3
+# candidate at the start of the content with the second share wins, unless its probability is small
+# next to that of the most probable one.
+_MAX_FOREIGN_SHARE, _MIN_CONTENT_SHARE, _MIN_CONTENT_RATIO = 0.2, 0.3, 0.25
 MIN_SIZE_RATIO = 1.3
 """Minimum font size of a headline, relative to the first paragraph of the story."""
 
@@ -91,7 +91,7 @@ def find_headline(
         found: Headline | None = _headline(document, candidates.agreed, AGREED_CONFIDENCE)
     else:
         choice, stated = _choose(candidates, model)
-        if candidates.stated.keys() == {"title"} and not (choice and choice.span.heading):
+        if candidates.stated.keys() == {"title"}:
             choice = _of_content(candidates, model, choice) or choice
         confidence = model.ensemble.calibrated(choice.probability) if choice else 0
         found = _headline(document, choice.span, confidence) if choice else stated or fallback
@@ -132,7 +132,7 @@ def _of_content(
             map(TitleChoice, candidates.spans, model.ensemble.predict(features))
         )
         if choice.probability >= least
-        and 0 <= features["distance_to_content"][number] <= _MAX_DISTANCE
+        and 0 <= features["distance_to_content"][number] <= MAX_AFTER
         and features["words_in_content"][number] >= _MIN_CONTENT_SHARE
     ]
     return max(choices, key=lambda choice: choice.probability, default=None)
