@@ -428,7 +428,7 @@ class _TextReader(NamedTuple):
                 without_digit.append(position)
             if len(with_digit) + len(without_digit) == _MAX_NODES:
                 break
-        words = (text[rows[position]] for position in without_digit)
+        words = [text[rows[position]] for position in without_digit]
         if not any_may_hold_date(words, self.language):
             return with_digit
         return sorted(with_digit + without_digit)

@@ -36,7 +36,7 @@ from newscrawl.fields.dates.vocabulary import (
 from newscrawl.patterns import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from newscrawl.fields.dates.calendars import Calendar
     from newscrawl.fields.dates.vocabulary import Vocabulary
@@ -121,7 +121,7 @@ def read_dates(
     """
     folded, words = fold(text), vocabulary(language)
     spoken = spoken_words(folded)
-    if not _may_hold_date(folded, spoken, words):
+    if not _DIGIT.search(folded) and words.relative_words.isdisjoint(spoken):
         return []
     now = now or clock.now()
     dates: list[VisibleDate] = []
@@ -148,12 +148,9 @@ def read_dates(
 
 def any_may_hold_date(texts: Iterable[str], language: str | None) -> bool:
     """Return whether one of *texts* may contain a date; faster than a check of each text."""
-    folded = fold(" ".join(texts))
-    return _may_hold_date(folded, spoken_words(folded), vocabulary(language))
-
-
-def _may_hold_date(folded: str, spoken: Collection[str], words: Vocabulary) -> bool:
-    return _DIGIT.search(folded) is not None or not words.relative_words.isdisjoint(spoken)
+    folded, words = fold(" ".join(texts)), vocabulary(language)
+    is_relative = not words.relative_words.isdisjoint(spoken_words(folded))
+    return is_relative or _DIGIT.search(folded) is not None
 
 
 def _without_overlaps(dates: list[VisibleDate]) -> list[VisibleDate]:

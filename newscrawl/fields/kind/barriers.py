@@ -320,7 +320,7 @@ def _has_app_root(document: Document) -> bool:
 
 def find_paywall(document: Document, forest: Sequence[int]) -> Evidence | None:
     """Return the evidence that *document* shows only part of the article, the trees in *forest*."""
-    shown = sum(prose(document, tree, document.end[tree]) for tree in forest)
+    shown = sum([prose(document, tree, document.end[tree]) for tree in forest])
     if not 0 < shown <= MAX_PROSE:
         return None
     is_cut = any(prose(document, 0, row) >= _MIN_PROSE_BEFORE for row in _prompts(document))

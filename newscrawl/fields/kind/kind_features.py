@@ -224,7 +224,7 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
     features["body_sentence_share"] = sentences / (len(lines) or 1)
     if not forest:
         return features | {"body_chars": log1p(stated), "body_share": float(stated > 0)}
-    first, last = forest[0], max(end[root] for root in forest)
+    first, last = forest[0], max(map(end.__getitem__, forest))
     images = document.rows_of("img")
     body = measure_forest(document, forest)
     plain = prose(document, 0, len(document))
@@ -433,7 +433,7 @@ def measure_forest(document: Document, forest: Sequence[int]) -> ForestMeasures:
     """Return measures of the body, the trees in *forest*."""
     end, before = document.end, document.chars_before
     sizes = [before[row + 1] - before[row] for root in forest for row in document.text_nodes(root)]
-    own = sum(prose(document, root, end[root]) for root in forest)
+    own = sum([prose(document, root, end[root]) for root in forest])
     group, longest = _largest_group(document, forest), max(sizes, default=0.0)
     return ForestMeasures(len(sizes), sum(sizes), longest, own, group)
 

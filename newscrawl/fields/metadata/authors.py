@@ -158,6 +158,8 @@ def stated_authors(
             text for text in map(clean_text, stated) if text and not _NO_NAME(text).search(text)
         ]
         names = [name for text in texts for name in _of_people(read_names(text, sites=sites).names)]
+        if not names:  # the common case
+            continue
         is_account = len(names) == 1 and names[0].text.islower() and " " not in names[0].text
         if is_account or are_houses:
             names = [_as_house(name) for name in names]
@@ -367,8 +369,8 @@ class _Bylines:
         rows, text = self.document.shown_rows, self.document.text
         if len(line) == 1:
             return line, plain_text(text[rows[line[0]]])
-        lengths = accumulate(len(text[rows[position]]) + 1 for position in line)
-        line = line[: max(1, sum(length <= _MAX_TEXT for length in lengths))]
+        lengths = accumulate([len(text[rows[position]]) + 1 for position in line])
+        line = line[: max(1, sum(map(_MAX_TEXT.__ge__, lengths)))]
         return line, BOUNDARY.join([plain_text(text[rows[position]]) for position in line])
 
     def _lines(self, first: int, stop: int) -> Iterator[list[int]]:

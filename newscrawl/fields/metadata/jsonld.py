@@ -123,7 +123,9 @@ def are_organizations(value: Any) -> bool:
 
 def flat(value: Any) -> list[Any]:
     """Return *value* as a list; lists in it are joined."""
-    return [inner for item in as_list(value) for inner in as_list(item)]
+    if not isinstance(value, list):
+        return [] if value is None else [value]
+    return [inner for item in value for inner in as_list(item)]
 
 
 def _same_id(person: JsonObject, nodes: Iterable[JsonObject]) -> Iterator[JsonObject]:

@@ -285,7 +285,7 @@ def _shown(url: str, data: StructuredData) -> Iterator[tuple[Statement, bool]]:
         sources = (it for value in values for it in value.split(maxsplit=_MAX_SOURCES))
         if any(_is_address_of(it.strip(","), url, path, data) for it in sources):
             yield shown, True
-        elif key and any(key in value for value in shown.attributes.values()):
+        elif key and key in "\0".join(shown.attributes.values()):
             yield shown, False
 
 

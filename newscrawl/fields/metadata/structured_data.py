@@ -270,7 +270,9 @@ class StructuredData:
 
     def items(self, name: str) -> list[Statement]:
         """Return the elements with the property *name* of the article in microdata."""
-        statements = self.properties.get(name, ())
+        if name not in self.properties:  # the common case
+            return []
+        statements = self.properties[name]
         return [item for item in statements if self.scope(item.row) == self._article_scope]
 
     def scope(self, row: int) -> int | None:

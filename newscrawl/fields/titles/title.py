@@ -130,9 +130,8 @@ def heading_text(text: str) -> str:
     """
     if "&" in text:
         text = html.unescape(text)
-    clean = squeeze(
-        text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK)
-    ).removesuffix(" #")
+    text = text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK)
+    clean = " ".join(text.split()).removesuffix(" #")
     bullets = _BULLETS.match(clean)
     return (bullets and clean[bullets.end() :]) or clean
 

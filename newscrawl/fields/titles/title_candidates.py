@@ -233,16 +233,18 @@ def _joined(document: Document, rows: Sequence[int]) -> str:
 def _runs(
     document: Document, heading: int | None, rows: Sequence[int], titles: Collection[str]
 ) -> Iterator[TitleSpan]:
-    rows = [row for row in rows if heading_text(document.text[row])]
+    shown = document.text
+    rows = [row for row in rows if shown[row][0].isalnum() or heading_text(shown[row])]
     whole = _joined(document, rows)
     is_whole = is_balanced(whole)
     units = words_kept(document, rows)
     count = len(units)
+    texts = [whole] if count == 1 else [_joined(document, unit) for unit in units]
     for first, last in _bounds(count):
         inside = [row for unit in units[first:last] for row in unit]
         all_units = last - first == count
         # A kicker may have no white space after it.
-        text = " ".join(_joined(document, unit) for unit in units[first:last])
+        text = " ".join(texts[first:last])
         if not all_units:
             text = text.strip(_MARKS if is_balanced(text) else f"{_MARKS}»")
             if is_whole and not is_balanced(text):
