@@ -15,6 +15,7 @@ cdef class _Candidates:
         chars=double[::1], density=double[::1], before=double[::1], after=double[::1],
         sizes=double[::1], longs=double[::1], place=Py_ssize_t, first=Py_ssize_t,
         end=Py_ssize_t, size=double, start=double, stop=double, links=double, links_stop=double,
+        min_long=double, max_density=double,
     )
     cdef fill_sizes(self)
 
