@@ -15,6 +15,7 @@ cdef class _Candidates:
         chars=double[::1], density=double[::1], before=double[::1], after=double[::1],
         sizes=double[::1], longs=double[::1], place=Py_ssize_t, first=Py_ssize_t,
         end=Py_ssize_t, size=double, start=double, stop=double, links=double, links_stop=double,
+        min_long=double, max_density=double,
     )
     cdef fill_sizes(self)
 
@@ -85,7 +86,8 @@ cpdef best_subset(list probabilities, list sizes)
 
 @cython.locals(
     shared=list, count=Py_ssize_t, rates=double[::1], sizes=double[::1], density=double[::1],
-    tags=double[::1], parent_tags=double[::1], groups=list, last=list, before_last=list,
+    tags=double[::1], parent_tags=double[::1], furniture=double[::1], is_prose=bint,
+    groups=list, last=list, before_last=list,
     place=Py_ssize_t, group=Py_ssize_t, first=Py_ssize_t, middle=Py_ssize_t, between=double,
     is_heading=bint, min_long=double, max_density=double,
 )

@@ -116,13 +116,14 @@ class _Candidates:
         chars, density = self.column("chars"), self.column("link_density")
         before, after = self.column("before_chars"), self.column("after_chars")
         sizes, longs = self.sizes, self.longs
+        min_long, max_density = MIN_LONG, MAX_LINK_DENSITY
         for place in range(self.count):
             first, end = self.firsts[place], self.lasts[place] + 1
             start, stop = self.before[first], self.before[end]
             links, links_stop = self.links[first], self.links[end]
             size = stop - start or 1.0
             sizes[place], density[place] = size, (links_stop - links) / size
-            if size >= MIN_LONG and density[place] < MAX_LINK_DENSITY:
+            if size >= min_long and density[place] < max_density:
                 longs[place] = size
                 self.whole_long += size
             chars[place] = log2(1 + size)
@@ -222,10 +223,12 @@ class _Candidates:
         """Fill in the long text of each key relative to the largest."""
         column, held = self.column(name), zeros(self.count)
         longs, (groups, _) = self.longs, numbered(keys)
+        largest = 0.0
         for place in range(self.count):
             group = groups[place]
             held[group] += longs[place]
-        largest = max(held) or 1.0
+            largest = max(largest, held[group])
+        largest = largest or 1.0
         for place in range(self.count):
             group = groups[place]
             column[place] = held[group] / largest
@@ -395,8 +398,9 @@ def shared_probabilities(
     parent_tags, furniture = array("d", features["parent_tag"]), array("d", features["furniture"])
     groups = _equal_values(features, _GROUPS["own"])
     last, before_last = [-1] * count, [-1] * count
+    min_long, max_density = MIN_LONG, MAX_LINK_DENSITY
     for place in range(count):
-        is_prose = sizes[place] >= MIN_LONG and density[place] < MAX_LINK_DENSITY
+        is_prose = sizes[place] >= min_long and density[place] < max_density
         if is_prose and not furniture[place]:
             group = groups[place]
             first, middle = before_last[group], last[group]

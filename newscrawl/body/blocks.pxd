@@ -6,7 +6,7 @@ cimport cython
     tag=list, parent=list, block_tags=frozenset, owners=list, rows=list, mine=list, before=list,
     links=list, prose=set, row=Py_ssize_t, owner=Py_ssize_t, previous_owner=Py_ssize_t,
     previous_row=Py_ssize_t, place=Py_ssize_t, first=Py_ssize_t, end=Py_ssize_t, start=double,
-    stop=double, links_start=double, links_stop=double,
+    stop=double, links_start=double, links_stop=double, min_long=double, max_density=double,
 )
 cpdef group_rows(document)
 

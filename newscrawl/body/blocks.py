@@ -79,12 +79,13 @@ def group_rows(document: Document) -> tuple[list[int], list[list[int]], set[int]
         previous_owner, previous_row = owner, row
     before, links = document.chars_before, document.link_chars_before
     prose = set()
+    min_long, max_density = MIN_LONG, MAX_LINK_DENSITY
     for place, mine in enumerate(rows):
         first, end = mine[0], mine[-1] + 1
         start, stop = before[first], before[end]
-        if stop - start >= MIN_LONG:
+        if stop - start >= min_long:
             links_start, links_stop = links[first], links[end]
-            if links_stop - links_start < MAX_LINK_DENSITY * (stop - start):
+            if links_stop - links_start < max_density * (stop - start):
                 prose.add(place)
     return owners, rows, prose
 

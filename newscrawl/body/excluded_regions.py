@@ -7,11 +7,12 @@ read like prose; their markup identifies them. Conversely, a hidden article is r
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import elements_in, is_data_table
-from newscrawl.document.document import INVISIBLE, rows_between
+from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import prose
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
@@ -183,7 +184,7 @@ def _excluded_rows(
 
     Without *small*, asides, forms and elements with names of small regions are none.
     """
-    end, inside = document.end, sorted(owners)
+    end, inside = document.end, [*sorted(owners), len(document)]
     small_regions = _small_regions(document) if small else set()
     known = {*document.rows_of("table"), *document.rows_of("figcaption"), *small_regions}
     whole = document.chars(0) - document.link_chars(0)
@@ -193,7 +194,7 @@ def _excluded_rows(
         holds_heading = heading is not None and row <= heading < end[row]
         if excluded[row] or holds_heading or tag in _NEVER_REGIONS:
             continue
-        if not rows_between(inside, row, end[row]):
+        if inside[bisect_left(inside, row)] >= end[row]:  # no slice, as tables may be nested deeply
             continue
         if tag == "table" and is_data_table(document, row):
             share = MAX_DATA_SHARE
