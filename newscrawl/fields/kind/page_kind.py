@@ -209,7 +209,7 @@ def _begins_with_time(document: Document, row: int) -> bool:
 
 
 def _slides(document: Document, counters: Sequence[int], page: float) -> Sequence[int]:
-    captions = document.rows_of("figcaption")
+    captions = list(outermost(document, document.rows_of("figcaption")))
     if _is_most_prose(document, captions, page):
         return captions
     if len({document.text[row] for row in counters}) < MIN_SLIDES:
