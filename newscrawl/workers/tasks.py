@@ -37,13 +37,13 @@ _DATE_HINTS = {
 MIN_LISTED_BODY = 140
 """Minimum body length, in weighted characters, at which a page from a feed is an article."""
 
-# Without a language, so that the detector is loaded.
+# Without a language, and not in English, so that the detector is loaded.
 _SAMPLE = b"""<!DOCTYPE html>
 <html><head><title>Storm damages bridge - Site</title></head>
 <body><nav><a href="/">Home</a> <a href="/news/">News</a></nav>
 <article><h1>Storm damages bridge</h1><p class="date">23 November 2026</p>
-<p>A storm has damaged the bridge over the river, and the town has closed it to all traffic.</p>
-<p>Engineers said on Monday that the repair would take until the spring, if the weather allows.</p>
+<p>Ein Sturm hat den Steg am Fluss zerbrochen, und die Stadt hat ihn mit Brettern gesperrt.</p>
+<p>Die Reparatur soll nach den Worten eines Ingenieurs im Sommer enden, wenn das Wetter es will.</p>
 </article><div class="comments"><h2>Comments</h2><p>Anna, 2 hours ago: And the ferry?</p></div>
 </body></html>"""
 

@@ -81,7 +81,7 @@ def test_names_the_files(tmp_path: Path, sites: SampleSites):
 @pytest.mark.parametrize(
     ("feed", "line"),
     [
-        ("ftp://u:secret@127.0.0.1:9/a.jsonl", "8 kept (Connection refused)"),
+        ("ftp://u:secret@127.0.0.1:9/a.jsonl", "9 kept (Connection refused)"),
         ("sites/a.jsonl", "(File exists)"),
     ],
 )

@@ -57,7 +57,7 @@ def test_revives_the_project(tmp_path: Path, address: str, monkeypatch: pytest.M
         item = items[path]
         assert item["publication"] == "The Harbour Gazette"
         assert item["headline"] == page.title
-        assert item["byline"] == ", ".join(page.authors)
+        assert (item["byline"] or "") == ", ".join(page.authors)
         assert item["published_at"] == page.date.isoformat()
         assert item["text"] == page.body
         assert not item.keys() - {
