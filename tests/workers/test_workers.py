@@ -203,14 +203,15 @@ def test_answer_is_read_while_the_next_task_is_sent() -> None:
     size = 2**17
 
     async def use(pool: WorkerPool) -> list[Any]:
-        calls = (outcome(pool, "write_zeros", bytes(size), length=size) for _ in range(100))
+        calls = (outcome(pool, "write_zeros", bytes(size), length=size) for _ in range(20))
         answers = asyncio.gather(*calls)
         while not answers.done():
-            sum(range(100_000))
+            # Longer than the switch interval: a loop that often waits for nothing starves threads.
+            sum(range(500_000))
             await asyncio.sleep(0)
         return await answers
 
-    assert with_pool(use, workers=1) == [{"zeros": "0" * size}] * 100
+    assert with_pool(use, workers=1) == [{"zeros": "0" * size}] * 20
 
 
 def test_cancelled_call_leaves_the_task_behind_it() -> None:
