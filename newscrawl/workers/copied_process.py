@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 CAN_COPY = sys.platform == "linux"
 
+_INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM}
+
 
 def call_in_copy(
     function: str, data: bytes, plain: Mapping[str, Any], *, deadline: float, memory_limit: int
@@ -47,20 +49,24 @@ def call_in_copy(
     pkgutil.resolve_name(function)  # imports do not count towards the limits
     reader, writer = os.pipe()
     terminated = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    pid = os.fork()
-    if not pid:
-        os.close(reader)
-        _answer(writer, work)
-    code = None
+    pid = code = None
     try:
+        # An interruption right after the fork would leave the copy.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
+        pid = os.fork()
+        if not pid:
+            os.close(reader)
+            _answer(writer, work)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             payload = pipe.read()
         code = _exit_code(pid)
     finally:
-        if code is None:
+        if pid and code is None:
             os.kill(pid, signal.SIGKILL)
             _exit_code(pid)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
         signal.signal(signal.SIGTERM, terminated)
     if code == TIMEOUT_CODE:
         answer = {"reason": "timeout", "message": f"no answer in {deadline:g} s"}
@@ -77,6 +83,7 @@ def _answer(writer: int, work: Callable[[], dict[str, Any]]) -> NoReturn:
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
         try:
             payload = json.dumps(work()).encode()
         except (MemoryError, TypeError, ValueError) as error:
