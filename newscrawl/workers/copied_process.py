@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 CAN_COPY = sys.platform == "linux"
 
-_INTERRUPTIONS = {signal.SIGINT, signal.SIGTERM}
-
 
 def call_in_copy(
     function: str, data: bytes, plain: Mapping[str, Any], *, deadline: float, memory_limit: int
@@ -48,16 +46,26 @@ def call_in_copy(
 
     pkgutil.resolve_name(function)  # imports do not count towards the limits
     reader, writer = os.pipe()
-    terminated = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interruptions: list[int] = []
+
+    def defer(number: int, _: object) -> None:
+        interruptions.append(number)
+
+    # Until the copy would be ended: an interruption right after the fork would leave it.
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in handlers.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, defer)
     pid = code = None
     try:
-        # An interruption right after the fork would leave the copy.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTIONS)
         pid = os.fork()
         if not pid:
             os.close(reader)
             _answer(writer, work)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
+        signal.signal(signal.SIGINT, handlers[signal.SIGINT])
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for interruption in interruptions:
+            signal.raise_signal(interruption)
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             payload = pipe.read()
@@ -66,15 +74,19 @@ def call_in_copy(
         if pid and code is None:
             os.kill(pid, signal.SIGKILL)
             _exit_code(pid)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
-        signal.signal(signal.SIGTERM, terminated)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return result_of(_read_answer(code, payload, deadline))
+
+
+def _read_answer(code: int, payload: bytes, deadline: float) -> dict[str, Any]:
+    """Return the answer of a copy that has ended."""
     if code == TIMEOUT_CODE:
-        answer = {"reason": "timeout", "message": f"no answer in {deadline:g} s"}
-    elif code:
-        answer = {"reason": "crash", "message": f"the process died (exit code {code})"}
-    else:
-        answer = json.loads(payload)
-    return result_of(answer)
+        return {"reason": "timeout", "message": f"no answer in {deadline:g} s"}
+    if code:
+        return {"reason": "crash", "message": f"the process died (exit code {code})"}
+    answer: dict[str, Any] = json.loads(payload)
+    return answer
 
 
 def _answer(writer: int, work: Callable[[], dict[str, Any]]) -> NoReturn:
@@ -83,7 +95,6 @@ def _answer(writer: int, work: Callable[[], dict[str, Any]]) -> NoReturn:
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTIONS)
         try:
             payload = json.dumps(work()).encode()
         except (MemoryError, TypeError, ValueError) as error:
