@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE
-from newscrawl.document.repeats import prose
+from newscrawl.document.repeats import outermost, prose
 from newscrawl.text import WIDE_WEIGHT, squeeze, weighted_length, words
 
 if TYPE_CHECKING:
@@ -163,12 +163,8 @@ def _other_stories(document: Document, heading: int | None) -> int | None:
 
 
 def _article_below(document: Document, heading: int) -> int | None:
-    sizes: dict[int, float] = {}
-    last = heading
-    for row in document.rows_of("article"):
-        if row > last:
-            last = document.end[row] - 1
-            sizes[row] = prose(document, row, document.end[row])
+    below = outermost(document, (row for row in document.rows_of("article") if row > heading))
+    sizes = {row: prose(document, row, document.end[row]) for row in below}
     largest = max(sizes, key=sizes.__getitem__, default=None)
     return largest if largest and 2 * sizes[largest] >= sum(sizes.values()) else None
 

@@ -1,8 +1,8 @@
 """Features of the texts of candidate blocks: punctuation, symbols, repetition, words of furniture.
 
-Furniture are sign-ups, advertisements, legal notices and controls. A reader tells "Sign up for our
-newsletter" from a story by its words alone. They are features of the block classifier, not rules:
-stories have some of them, too. The other features do not depend on the language.
+Furniture is what surrounds stories: sign-ups, advertisements, legal notices, controls. A reader
+tells "Sign up for our newsletter" from a story by its words alone. They are features of the block
+classifier, not rules: stories have some of these words, too. The other features do not depend on the language.
 
 Cython compiles this module, with the types in ``text_features.pxd``.
 """

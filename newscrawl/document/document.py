@@ -384,9 +384,7 @@ class Document(Rows):
     def shown_text(self, row: int) -> str:
         """Return the text of the subtree of *row* as a browser shows it, on one line."""
         inside = rows_between(self.shown_rows, row, self.end[row])
-        return (
-            self.join_texts(inside) if len(inside) != 1 else " ".join(self.text[inside[0]].split())
-        )
+        return squeeze(self.text[inside[0]]) if len(inside) == 1 else self.join_texts(inside)
 
     def join_texts(self, rows: Iterable[int]) -> str:
         """Return the joined text of the text nodes *rows*, with spaces only where the page has them."""
@@ -397,7 +395,7 @@ class Document(Rows):
                 parts.append(" ")
             parts.append(self.text[row])
             last = row
-        return " ".join("".join(parts).split())
+        return squeeze("".join(parts))
 
     def is_apart(self, row: int, following: int) -> bool:
         """Return whether white space or a break separates two text nodes, in document order."""

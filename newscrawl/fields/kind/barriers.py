@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 from newscrawl.document.document import rows_between
-from newscrawl.document.repeats import prose
+from newscrawl.document.repeats import outermost, prose
 from newscrawl.items import Evidence
 from newscrawl.language_words import pattern
 from newscrawl.language_words import words as words_of
@@ -291,14 +291,10 @@ def _shows_input(document: Document) -> bool:
 
 
 def _marked_rows(document: Document) -> Iterator[int]:
-    """Yield the outermost elements that are named for consent, except the whole page."""
+    """Return the outermost elements that are named for consent, except the whole page."""
     names = document.attributes["class"].items(), document.attributes["id"].items()
-    rows = sorted({row for found in names for row, name in found if _CONSENT_NAME.search(name)})
-    end = 0
-    for row in rows:
-        if row >= end and document.tag[row] not in ("html", "body"):
-            end = document.end[row]
-            yield row
+    rows = (row for found in names for row, name in found if _CONSENT_NAME.search(name))
+    return outermost(document, (row for row in rows if document.tag[row] not in {"html", "body"}))
 
 
 def _is_empty_app(document: Document) -> bool:

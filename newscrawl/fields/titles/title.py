@@ -131,7 +131,7 @@ def heading_text(text: str) -> str:
     if "&" in text:
         text = html.unescape(text)
     text = text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK)
-    clean = " ".join(text.split()).removesuffix(" #")
+    clean = squeeze(text).removesuffix(" #")
     bullets = _BULLETS.match(clean)
     return (bullets and clean[bullets.end() :]) or clean
 
