@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from benchmarks.reader_comments.document import CORPORA_CHECKED, write_document
 from benchmarks.reader_comments.labels import precision_table
 from benchmarks.reader_comments.measure import OURS, made_pages, peer, real_pages, score
-from benchmarks.reader_comments.tables import tables
+from benchmarks.reader_comments.tables import MIN_REMOVED, tables
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.tables import print_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchmarks.reader_comments.measure import RemovalScore, Scored
 
@@ -39,9 +39,21 @@ def main() -> None:
     found = [*tables(scores), precision_table(checked, CORPORA_CHECKED)]
     print_tables(found, sys.stdout)
     if options.out:
-        pairs = zip(scores.get("nce", ()), scores.get("nce without phase 2", ()), strict=False)
-        changed = sum(one.removed != other.removed for one, other in pairs)
-        write_document(pages, found, changed, options.out)
+        changed, left, helped = phase_2(scores)
+        write_document(pages, found, options.out, changed=changed, left=left, helped=helped)
+
+
+def phase_2(scores: Mapping[str, Sequence[RemovalScore]]) -> tuple[int, int, int]:
+    """Return how many pages phase 2 changes, how many newscrawl leaves, and changed ones of these."""
+    methods = ("newscrawl", "nce", "nce without phase 2")
+    changed = left = helped = 0
+    for ours, one, other in zip(*(scores.get(it, ()) for it in methods), strict=False):
+        is_changed = one.removed != other.removed
+        is_left = ours.removed is not None and ours.removed < MIN_REMOVED
+        changed += is_changed
+        left += is_left
+        helped += is_changed and is_left
+    return changed, left, helped
 
 
 def _run(name: str, pages: Sequence[Scored]) -> list[RemovalScore]:

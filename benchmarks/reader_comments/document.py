@@ -47,7 +47,8 @@ _HEAD = """\
 - trafilatura {trafilatura} and resiliparse {resiliparse} are called to leave comments out ({{doc}}`peers`).
 
 Phase 2 of NCE changes {changed} of the pages: its limits keep it from cutting stories. Most of what `nce` removes, phase 1
-leaves out with the rest of the page. The NCE paper states that phase 2 removes the comments of "more than 70%" of the
+leaves out with the rest of the page. It is no vote of the default method: on {left} pages newscrawl keeps more than
+{kept:.0%} of the comments, and phase 2 changes {helped} of these. The NCE paper states that phase 2 removes the comments of "more than 70%" of the
 documents that have some, and that relevant content is lost on "less than 4%"; it does not say from which share of the words
 on. `nce:published` has its conditions without limits, `nce:ancestor` the cut of the thesis ({{doc}}`../internals/methods`).
 
@@ -55,9 +56,19 @@ on. `nce:published` has its conditions without limits, `nce:ancestor` the cut of
 
 
 def write_document(
-    pages: Sequence[Scored], tables: Sequence[Table], changed: int, file: Path
+    pages: Sequence[Scored],
+    tables: Sequence[Table],
+    file: Path,
+    *,
+    changed: int,
+    left: int,
+    helped: int,
 ) -> None:
-    """Write the page of results to *file*; phase 2 of NCE has *changed* so many pages."""
+    """Write the page of results to *file*.
+
+    Phase 2 of NCE has *changed* so many pages. On *left* pages newscrawl leaves comments; phase 2 has
+    changed *helped* of these.
+    """
     made = [page for page in pages if page.half != "corpora" and page.system != WITHOUT]
     head = _HEAD.format(
         made=len(made),
@@ -66,6 +77,9 @@ def write_document(
         without=sum(page.system == WITHOUT for page in pages),
         real=sum(page.half == "corpora" for page in pages),
         changed=changed,
+        left=left,
+        helped=helped,
+        kept=1 - MIN_REMOVED,
         removed=MIN_REMOVED,
         lost=MAX_LOST,
         trafilatura=version("trafilatura"),
