@@ -122,7 +122,7 @@ class Timed:
         document = parse_document(html)
         nodes = _plain_nodes(document)
         self._take(CLASSIFY, lambda: find_title(nodes, models.title))
-        bare = without_author_styles(parse_document(html))
+        bare = without_author_styles(html)
         self._take(TAG_STYLES, lambda: self._style(bare, nodes.rows, {}))
         self._measure_visual(document, nodes.rows)
 
