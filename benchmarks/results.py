@@ -142,7 +142,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commit, day = current_commit(), datetime.now(UTC).date().isoformat()
     failed = []
     for run in chosen:
-        command = run.command.format(corpora=options.corpora.resolve(), out=options.out.resolve())
+        # Pages quote their command: the paths are those of the repository, not of this machine.
+        corpora, out = (
+            os.path.relpath(path, REPOSITORY) for path in (options.corpora, options.out)
+        )
+        command = run.command.format(corpora=corpora, out=out)
         sys.stderr.write(f"{command}: about {run.minutes} minutes\n")
         start = monotonic()
         done = subprocess.run(
