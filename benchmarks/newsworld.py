@@ -1,4 +1,4 @@
-"""Scheduled crawls of a simulated news world, one an hour: recall, delay, updates, requests, alarms.
+"""Hourly crawls of a simulated news world: recall, delay, updates, requests, alarms.
 
 Sites publish and change made-up stories by a clock that the crawls share; some of them break or are
 down for hours. A naive poller reads each listing every hour and each story once; the ideal

@@ -1,4 +1,4 @@
-"""Simulated news sites for :mod:`benchmarks.newsworld`: stories by a clock that the crawls share."""
+"""Simulated news sites for :mod:`benchmarks.newsworld`: stories by a clock of all crawls."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _story(random: Random, published: float, world: World) -> Story:
 
 
 def make_sites(world: World, hours: int, seed: int) -> list[Site]:
-    """Return the sites with their stories from :data:`HISTORY` hours before the start to *hours*."""
+    """Return the sites with their stories from :data:`HISTORY` hours before the start on."""
     kinds = [
         *((kind, rate, None) for kind, rate in world.sites),
         *(("feed", world.fault_rate, name) for name in world.faults),
@@ -202,7 +202,7 @@ def make_sites(world: World, hours: int, seed: int) -> list[Site]:
 
 
 class WorldServer(LoopbackServer):
-    """Serves *sites* as they are at the time :attr:`now`, and lists the requests in :attr:`entries`.
+    """Serves *sites* as they are at :attr:`now`, and lists the requests in :attr:`entries`.
 
     Each site has a loopback address of its own, which Linux needs no set-up for.
     """

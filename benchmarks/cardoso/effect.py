@@ -77,7 +77,7 @@ def effect_parts(
 
 
 def find(pool: Pool, trained: Sequence[str]) -> dict[str, Result]:
-    """Return the results with each source of style, and with different training and test sources."""
+    """Return the results with each source of style, and with other training and test sources."""
     fold_of = folds(pool.pages, "extra-site")
     results = {}
     for source, examples in pool.examples.items():

@@ -1,8 +1,9 @@
 """Table 3 of DocEng 2011: cost of title extraction, and savings of the restriction.
 
 The time of a step is the minimum CPU time of interleaved rounds. ``cached``: the process has used
-the page's style sheets before; ``new process``: empty caches. Chromium's time is that of its process
-tree for loading the page and reading the style of its text, plus the classifier as in the paper.
+the page's style sheets before; ``new process``: empty caches. Chromium's time is that of its
+process tree for loading the page and reading the style of its text, plus the classifier as in the
+paper.
 """
 
 from __future__ import annotations

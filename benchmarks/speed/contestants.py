@@ -4,7 +4,8 @@
 
 ``URLS`` has a URL per line, ``ITEMS`` is the feed to write (JSON Lines with ``url`` and ``body``),
 ``STALL`` the file for the longest stall of the event loop. The same politeness for all: robots.txt
-obeyed, no delay, :data:`CONCURRENT` requests at once, :data:`CONCURRENT_PER_HOST` of them to a host.
+obeyed, no delay, :data:`CONCURRENT` requests at once, :data:`CONCURRENT_PER_HOST` of them to a
+host.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class StallMeter:
     """Writes the longest delay of a ticker, in seconds, to the file in ``STALL_FILE``.
 
-    ``stall`` includes waits for a busy processor, ``stall_cpu`` is the longest CPU time of the event
-    loop's thread between two ticks.
+    ``stall`` includes waits for a busy processor, ``stall_cpu`` is the longest CPU time of the
+    event loop's thread between two ticks.
     """
 
     _INTERVAL = 0.01

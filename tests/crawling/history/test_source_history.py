@@ -146,7 +146,7 @@ async def test_later_lister_of_an_article_gets_credit_too(state_file: Path, fake
 
 @in_loop
 async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: FakeClock):
-    """All its entries are new: others may have been missed, and it is polled as soon as possible."""
+    """All its entries are new: others may have been missed, and it is polled soon."""
     async with opened(state_file) as state:
         for rolled_over in (False, True):
             site = await restored_frontier(state)
