@@ -4,14 +4,14 @@ Sites publish and change made-up stories by a clock that the crawls share; some 
 down for hours. A naive poller reads each listing every hour and each story once; the ideal
 reads a listing in the hours that have news, and each version of a story once.
 
-    python -m benchmarks.newsworld [--world mixed] [--hours 54] [--seed 1] [--calm]
-        [--out PAGE]
+    python -m benchmarks.newsworld [--world mixed] [--hours 54] [--seed 1] [--out PAGE]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +27,9 @@ from scrapy.utils.reactor import install_reactor
 
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.newsworld_sites import HOUR, LISTINGS, START, WORLDS, WorldServer, make_sites
-from benchmarks.result_page import Figure, Table, write_page
+from benchmarks.result_page import Figure, write_page
 from newscrawl import clock
+from newscrawl.lab.corpora.tables import Table
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import read_crawls
 from newscrawl.reports.drift import find_alarms
@@ -241,7 +242,6 @@ async def run(options: argparse.Namespace, out: Path) -> None:
     """Crawl the world and write the page."""
     world, hours = WORLDS[options.world], options.hours
     sites = make_sites(world, hours, options.seed)
-    sites = [site for site in sites if not (options.calm and site.fault)]
     named = "" if options.world == "mixed" else f"--world {options.world} "
     command = f"make newsworld ARGS='{named}--out {options.out}'"
     with TemporaryDirectory() as folder, WorldServer(world, sites) as server:
@@ -268,7 +268,6 @@ def main() -> None:
     parser.add_argument("--world", choices=WORLDS, default="mixed")
     parser.add_argument("--hours", type=int, default=54)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--calm", action="store_true", help="only sites that never break")
     parser.add_argument("--out", type=Path, help="page to write")
     options = parser.parse_args()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
@@ -276,9 +275,7 @@ def main() -> None:
 
     async def start() -> None:
         try:
-            with TemporaryDirectory() as folder:
-                out = options.out or Path(folder, "page.md")
-                await run(options, out)
+            await run(options, options.out or Path(tempfile.gettempdir(), "newsworld.md"))
         finally:
             reactor.stop()  # type: ignore[attr-defined]
 

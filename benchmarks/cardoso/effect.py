@@ -9,10 +9,9 @@ from benchmarks.cardoso.scoring import (
     ALL,
     Pair,
     by_group,
-    date_pairs,
+    classified_pairs,
     figure,
     fold_models,
-    title_pairs,
 )
 from benchmarks.cardoso.style_pool import GROUPS, INCOMPLETE
 from benchmarks.dots import Dot, dot_chart
@@ -91,10 +90,8 @@ def find(pool: Pool, trained: Sequence[str]) -> dict[str, Result]:
 def _result(pool: Pool, test: Source, fold_of: Sequence[int], models: Sequence[Models]) -> Result:
     examples = pool.examples[test]
     found = out_of_fold(examples, fold_of, models)
-    return Result(
-        list(title_pairs(pool.pages, examples, found)),
-        list(date_pairs(pool.pages, examples, found)),
-    )
+    pairs = (classified_pairs(pool.pages, examples, found, label) for label in ("title", "date"))
+    return Result(*map(list, pairs))
 
 
 def _only(result: Result, corpora: Sequence[str]) -> Result:
