@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,15 +16,17 @@ from tests.oracle.compare import Style, request_of, their_style
 from tests.oracle.pages import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from newscrawl.document.document import Document
-    from newscrawl.fields.cardoso import Style as Look
+    from newscrawl.fields.cardoso import StyleOf
     from newscrawl.lab.corpora.corpus import LabelledPage
 
 Source = Literal["none", "tags", "ours", "chromium"]
 SOURCES: tuple[Source, ...] = get_args(Source)
+_STYLE_ELEMENT = re.compile(rb"(<style\b[^>]*>).*?(?=</style)", re.DOTALL | re.IGNORECASE)
+_STYLE_ATTRIBUTE = re.compile(rb"(?<=[\s\"'])style\s*=", re.IGNORECASE)
 
 
 def oracle_page(page: LabelledPage) -> Page:
@@ -43,19 +46,16 @@ def corpus_bytes(corpus: Path) -> dict[str, bytes]:
     }
 
 
-def tag_styles(page: Page) -> Callable[[int], Look]:
+def tag_styles(page: Page) -> StyleOf:
     """Return the style of *page* without author styles."""
     document = without_author_styles(parse_document(page.html))
     return Stylesheets(document, {}, base_url=page.url or "").style_of
 
 
 def without_author_styles(document: Document) -> Document:
-    """Empty the style elements and attributes of *document* without changing its rows."""
-    for row in document.rows_of("style"):
-        document.media[row] = {"type": "text/plain"}
-    for element in document.root.iterfind(".//*[@style]"):
-        del element.attrib["style"]
-    return document
+    """Return *document*, with the same rows, without style elements and attributes."""
+    source = _STYLE_ELEMENT.sub(rb"\1", document.source)
+    return document.with_source(_STYLE_ATTRIBUTE.sub(b" data-style=", source))
 
 
 class ChromiumStyles:
@@ -78,7 +78,7 @@ class ChromiumStyles:
         if missing:
             render(iter(missing), done)
 
-    def of(self, page: Page) -> Callable[[int], Look] | None:
+    def of(self, page: Page) -> StyleOf | None:
         """Return Chromium's style of *page*, None if it is not cached."""
         request = _request(page)
         file = self._file(request)
@@ -106,7 +106,7 @@ class _Lookup:
         self._document = document
         self._styles = styles
 
-    def __call__(self, row: int) -> Look:
+    def __call__(self, row: int) -> Any:
         for ancestor in self._document.ancestors(row):
             if ancestor in self._styles:
                 return self._styles[ancestor]
