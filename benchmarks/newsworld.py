@@ -37,7 +37,8 @@ from newscrawl.reports.drift import find_alarms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.newsworld_sites import Entry, Site, World
+    from benchmarks.newsworld_sites import Site, World
+    from tests.servers import LoggedRequest
 
 _MINUTE = 180.0
 """Seconds after the full hour at which a crawl starts."""
@@ -122,7 +123,7 @@ class Score(NamedTuple):
 
 
 def score(
-    sites: Sequence[Site], found: Sequence[Item], entries: Sequence[Entry], hours: int
+    sites: Sequence[Site], found: Sequence[Item], entries: Sequence[LoggedRequest], hours: int
 ) -> Score:
     """Return the score of *sites*; stories of the last hour are left out."""
     end, hosts = START + (hours - 1) * HOUR, {site.host for site in sites}
@@ -165,7 +166,7 @@ def score(
 def parts(
     sites: Sequence[Site],
     found: Sequence[Item],
-    entries: Sequence[Entry],
+    entries: Sequence[LoggedRequest],
     hours: int,
     state: Path,
     *,

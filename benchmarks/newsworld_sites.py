@@ -10,9 +10,9 @@ from email.utils import format_datetime
 from hashlib import blake2b
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from tests.servers import LoopbackServer, Request, response
+from tests.servers import LoggedRequest, LoopbackServer, Request, response
 from tests.servers.pages import paragraphs
 
 if TYPE_CHECKING:
@@ -153,14 +153,6 @@ class Site:
         return [story for story in self.stories if story.published <= now]
 
 
-class Entry(NamedTuple):
-    """A request that was answered."""
-
-    host: str
-    target: str
-    status: int
-
-
 def _sentence(random: Random) -> str:
     return " ".join(random.choices(_WORDS, k=random.randint(9, 22))).capitalize() + "."
 
@@ -219,7 +211,7 @@ class WorldServer(LoopbackServer):
             for story in site.stories
         }
         self.now = START
-        self.entries: list[Entry] = []
+        self.entries: list[LoggedRequest] = []
 
     def front_page(self, site: Site) -> str:
         """Return the URL of the front page of *site*."""
@@ -235,7 +227,7 @@ class WorldServer(LoopbackServer):
             headers = {"ETag": tag, **headers}
         if "ETag" in headers and request.headers.get("if-none-match") == tag and status == 200:
             status, body = 304, b""
-        self.entries.append(Entry(host, request.target, status))
+        self.entries.append(LoggedRequest(host, request.target, status))
         writer.write(response(body, status, {"Content-Type": kind, **headers}))
         return True
 
