@@ -75,16 +75,12 @@ class SizedCache(Generic[T]):
             self.size -= self._entries.popitem(last=False)[1][1]
 
 
-def _expiry() -> datetime:
-    return clock.steady() + CACHE_TIME
-
-
 @dataclass(slots=True)
 class HostRules:
     """Rules and sitemaps of a host, or the reason why their file could not be read."""
 
     #: by ``clock.steady()``
-    until: datetime = field(default_factory=_expiry)
+    until: datetime = field(default_factory=lambda: clock.steady() + CACHE_TIME)
     #: final URL of the file
     url: str = ""
     #: None allows all requests
