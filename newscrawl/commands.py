@@ -1,7 +1,6 @@
 """Commands that newscrawl adds to ``scrapy``: its own with a project's settings, and ``list``.
 
-``scrapy`` loads all commands at start, so the subcommand of ``newscrawl`` is imported when it is
-used.
+``scrapy`` loads all commands at start; the subcommand of ``newscrawl`` is imported when used.
 """
 
 from __future__ import annotations

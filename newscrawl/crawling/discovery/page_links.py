@@ -53,8 +53,7 @@ _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
 _MAX_FEEDS = 200
 _MAX_NEXT = 50
-# Links with texts of the length of headlines that make a list of a page without addresses of
-# articles.
+# Links as long as headlines that make a list of a page without addresses of articles.
 _MIN_HEADLINES = 3
 _MAX_TEASER_DEPTH = 6
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

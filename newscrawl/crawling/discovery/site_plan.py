@@ -48,8 +48,7 @@ MIN_AFTER = 20
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
 MAX_TARGETS = 20_000
-"""Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left
-out."""
+"""Pages and sources of a site whose limit of articles is less than a tenth; others are left out."""
 MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
 MAX_IN_PIPELINES = 6

@@ -43,8 +43,7 @@ MAX_CACHE_SIZE: Final = 48 * 2**20
 MAX_PARSER_SIZE: Final = 24 * 2**20
 """Maximum size of all parsed rules in bytes, as estimated: those of 400 typical hosts."""
 MAX_REMEMBERED: Final = 16 * 1024
-"""Maximum length of rules that are remembered for the next crawl, since a site can have many
-hosts."""
+"""Maximum length of rules that the next crawl remembers, since a site can have many hosts."""
 _HOST_SIZE: Final = 1024
 
 T = TypeVar("T")
