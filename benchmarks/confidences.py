@@ -58,7 +58,7 @@ class Case(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Field, kind of source and confidence; dates by their support, which sets the confidence."""
+        """Field, kind of source and confidence; dates by their support, which decides it."""
         source = "" if self.field == "date" else self.source.partition(":")[0]
         return self.field, source, self.confidence
 

@@ -9,21 +9,22 @@ score is the bag-of-words F1 of the body (of the title for phase 3), mean over s
 from __future__ import annotations
 
 import argparse
-from collections import Counter
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from newscrawl.body.nce import NceParameters, NceResult, nce
-from newscrawl.document.document import Document, parse_document
-from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
-from newscrawl.lab.corpora.metrics import Score, score_of, site_mean_score
+from newscrawl.document.document import parse_document
+from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.metrics import Score, bag_score, site_mean_score
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
+
+    from newscrawl.lab.corpora.corpus import LabelledPage
 
 GRID: dict[str, tuple[float, ...]] = {
     "beta2": (200, 400, 800, 1300, 1600, 2000, 3000),
@@ -46,40 +47,21 @@ TITLE_GRID: dict[str, tuple[float, ...]] = {
 }
 
 
-@dataclass
 class Page:
-    """A labelled page, parsed lazily."""
+    """A labelled page, parsed."""
 
-    label: LabelledPage
-
-    @cached_property
-    def document(self) -> Document:
-        """Parsed page."""
-        return parse_document(self.label.html())
-
-    @cached_property
-    def gold(self) -> tuple[Counter[str], Counter[str]]:
-        """Bags of words of the labelled body and title."""
-        return Counter(words(self.label.body or "")), Counter(words(self.label.title or ""))
-
-    @cached_property
-    def bags(self) -> dict[int, Counter[str]]:
-        """Bag of words of each visible text node."""
-        return {row: Counter(words(self.document.text[row])) for row in self.document.text_nodes()}
-
-    def bag(self, trees: Iterable[int]) -> Counter[str]:
-        """Return the bag of words of a forest."""
-        total: Counter[str] = Counter()
-        for tree in trees:
-            for row in self.document.text_nodes(tree):
-                total.update(self.bags[row])
-        return total
+    def __init__(self, label: LabelledPage) -> None:
+        self.label = label
+        self.document = parse_document(label.html())
+        #: words of each visible text node
+        self.words = {row: words(self.document.text[row]) for row in self.document.text_nodes()}
 
 
 def body_score(page: Page, result: NceResult) -> Score:
     """Return the score of the forest against the labelled body."""
-    bag, gold = page.bag(result.forest), page.gold[0]
-    return score_of((bag & gold).total(), bag.total(), gold.total())
+    rows = chain.from_iterable(map(page.document.text_nodes, result.forest))
+    found = list(chain.from_iterable(page.words[row] for row in rows))
+    return bag_score(found, words(page.label.body or ""))
 
 
 def title_score(page: Page, result: NceResult) -> Score:
@@ -89,8 +71,7 @@ def title_score(page: Page, result: NceResult) -> Score:
         text = ""
     else:
         text = document.title if document.tag[row] == "title" else document.subtree_text(row)
-    bag, gold = Counter(words(text)), page.gold[1]
-    return score_of((bag & gold).total(), bag.total(), gold.total())
+    return bag_score(words(text), words(page.label.title or ""))
 
 
 def scores(

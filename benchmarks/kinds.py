@@ -19,18 +19,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.kind_tables import kind_tables
+import numpy as np
+
 from newscrawl.extraction.extract import extract
+from newscrawl.fields.kind.page_kind import (
+    KIND_MODEL_FILE,
+    KIND_THRESHOLD,
+    PAGE_KIND_MODEL_FILE,
+    PAGE_KIND_THRESHOLD,
+)
+from newscrawl.lab.corpora.calibration import confidence_bins
 from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.metrics import mean
 from newscrawl.lab.corpora.tables import Table, print_tables
 from newscrawl.lab.training.examples import read_examples
-from newscrawl.lab.training.kind_training import read_kind_pages, read_out_of_fold
+from newscrawl.lab.training.kind_training import (
+    LABELLED,
+    calibration_curve,
+    predict_in_folds,
+    read_kind_pages,
+    read_out_of_fold,
+)
 from samples import expected_pages
 from tests.pages.kind_pages import kind_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
+
+    from newscrawl.lab.corpora.corpus import LabelledPage
+    from newscrawl.lab.training.kind_training import KindPrediction
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 CORPORA = REPOSITORY.parent / "shared" / "corpora"
@@ -41,6 +59,13 @@ KINDS = ("article", "live", "gallery", NO_ARTICLE, "paywalled")
 TRAINED = ("news212", "fundus", "fundus-history", "css-sites", "wcxb", "postlight", "wcxb-kinds")
 HELD_OUT = ("l3sgn1", "daniel", "dragnet", "mkwebs")
 FAMILIES = {"news212": "news212 + fundus", "fundus": "news212 + fundus"}
+THRESHOLDS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7)
+BINS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1.0)
+TITLES = {
+    KIND_MODEL_FILE: f"Kinds: share of pages kept, by threshold (default {KIND_THRESHOLD})",
+    PAGE_KIND_MODEL_FILE: "Kinds before extraction: share of pages kept "
+    f"(default {PAGE_KIND_THRESHOLD})",
+}
 
 
 @dataclass(frozen=True)
@@ -117,9 +142,59 @@ def family_tables(folder: Path, workers: int) -> Iterator[Table]:
         page._replace(examples=[row for row in page.examples if row.group == "article"])
         for page in read_kind_pages(held_out, workers=workers)
     ]
-    yield from kind_tables(
-        pages, families=FAMILIES, fitted=lambda page: page.corpus not in HELD_OUT
-    )
+    for file, title in TITLES.items():
+        predictions = list(predict_in_folds(pages, file, fitted=is_fitted))
+        known = [it for it in predictions if is_fitted(it.page)]
+        calibrated: list[tuple[float, KindPrediction]] = []
+        for fold in sorted({it.fold for it in predictions}):
+            curve = np.array(calibration_curve([it for it in known if it.fold != fold])).T
+            calibrated += [
+                (float(np.interp(it.probability, *curve)), it)
+                for it in predictions
+                if it.fold == fold
+            ]
+        yield kept_table(title, calibrated)
+        if file == KIND_MODEL_FILE:
+            yield reliability_table([case for case in calibrated if is_fitted(case[1].page)])
+
+
+def is_fitted(page: LabelledPage) -> bool:
+    """Return whether models are fitted to *page*."""
+    return page.corpus not in HELD_OUT
+
+
+def kept_table(title: str, predictions: Iterable[tuple[float, KindPrediction]]) -> Table:
+    """Return the share of pages kept by threshold, by family."""
+    groups: dict[str, list[float]] = {}
+    for probability, it in predictions:
+        corpus, group = it.page.corpus, it.example.group
+        name = FAMILIES.get(corpus, corpus) if group == "article" else group
+        groups.setdefault(name, []).append(probability)
+    rows = [
+        [name, str(len(group)), *(f"{mean([p >= at for p in group]):.3f}" for at in THRESHOLDS)]
+        for name, group in groups.items()
+    ]
+    return Table(title, ("pages", "number", *map(str, THRESHOLDS)), rows)
+
+
+def reliability_table(predictions: Iterable[tuple[float, KindPrediction]]) -> Table:
+    """Return the share of articles by probability."""
+    cases = [
+        (probability, float(it.example.is_article))
+        for probability, it in predictions
+        if it.example.group in LABELLED
+    ]
+    rows = [
+        [
+            f"{it.low:.2f} to {it.high:.2f}",
+            str(len(it.results)),
+            f"{it.confidence:.3f}",
+            f"{it.result:.3f}",
+        ]
+        for it in confidence_bins(cases, BINS)
+    ]
+    head = ("probability", "pages", "mean probability", "articles")
+    return Table("Kinds: probability, extra-site, labelled pages", head, rows)
 
 
 def score_table(pages: Sequence[ClassifiedPage]) -> Table:

@@ -1,17 +1,17 @@
-"""Scheduled crawls of a simulated news world, one an hour: recall, delay, updates, requests, alarms.
+"""Hourly crawls of a simulated news world: recall, delay, updates, requests, alarms.
 
 Sites publish and change made-up stories by a clock that the crawls share; some of them break or are
 down for hours. A naive poller reads each listing every hour and each story once; the ideal
 reads a listing in the hours that have news, and each version of a story once.
 
-    python -m benchmarks.newsworld [--world mixed] [--hours 54] [--seed 1] [--calm]
-        [--out PAGE]
+    python -m benchmarks.newsworld [--world mixed] [--hours 54] [--seed 1] [--out PAGE]
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +27,9 @@ from scrapy.utils.reactor import install_reactor
 
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.newsworld_sites import HOUR, LISTINGS, START, WORLDS, WorldServer, make_sites
-from benchmarks.result_page import Figure, Table, write_page
+from benchmarks.result_page import Figure, write_page
 from newscrawl import clock
+from newscrawl.lab.corpora.tables import Table
 from newscrawl.reports.alarms import AlarmBook
 from newscrawl.reports.crawl_records import read_crawls
 from newscrawl.reports.drift import find_alarms
@@ -36,7 +37,8 @@ from newscrawl.reports.drift import find_alarms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.newsworld_sites import Entry, Site, World
+    from benchmarks.newsworld_sites import Site, World
+    from tests.servers import LoggedRequest
 
 _MINUTE = 180.0
 """Seconds after the full hour at which a crawl starts."""
@@ -121,7 +123,7 @@ class Score(NamedTuple):
 
 
 def score(
-    sites: Sequence[Site], found: Sequence[Item], entries: Sequence[Entry], hours: int
+    sites: Sequence[Site], found: Sequence[Item], entries: Sequence[LoggedRequest], hours: int
 ) -> Score:
     """Return the score of *sites*; stories of the last hour are left out."""
     end, hosts = START + (hours - 1) * HOUR, {site.host for site in sites}
@@ -164,7 +166,7 @@ def score(
 def parts(
     sites: Sequence[Site],
     found: Sequence[Item],
-    entries: Sequence[Entry],
+    entries: Sequence[LoggedRequest],
     hours: int,
     state: Path,
     *,
@@ -241,7 +243,6 @@ async def run(options: argparse.Namespace, out: Path) -> None:
     """Crawl the world and write the page."""
     world, hours = WORLDS[options.world], options.hours
     sites = make_sites(world, hours, options.seed)
-    sites = [site for site in sites if not (options.calm and site.fault)]
     named = "" if options.world == "mixed" else f"--world {options.world} "
     command = f"make newsworld ARGS='{named}--out {options.out}'"
     with TemporaryDirectory() as folder, WorldServer(world, sites) as server:
@@ -268,7 +269,6 @@ def main() -> None:
     parser.add_argument("--world", choices=WORLDS, default="mixed")
     parser.add_argument("--hours", type=int, default=54)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--calm", action="store_true", help="only sites that never break")
     parser.add_argument("--out", type=Path, help="page to write")
     options = parser.parse_args()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
@@ -276,9 +276,7 @@ def main() -> None:
 
     async def start() -> None:
         try:
-            with TemporaryDirectory() as folder:
-                out = options.out or Path(folder, "page.md")
-                await run(options, out)
+            await run(options, options.out or Path(tempfile.gettempdir(), "newsworld.md"))
         finally:
             reactor.stop()  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""Simulated news sites for :mod:`benchmarks.newsworld`: stories by a clock that the crawls share."""
+"""Simulated news sites for :mod:`benchmarks.newsworld`: stories by a clock of all crawls."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from email.utils import format_datetime
 from hashlib import blake2b
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from tests.servers import LoopbackServer, Request, response
+from tests.servers import LoggedRequest, LoopbackServer, Request, response
 from tests.servers.pages import paragraphs
 
 if TYPE_CHECKING:
@@ -153,14 +153,6 @@ class Site:
         return [story for story in self.stories if story.published <= now]
 
 
-class Entry(NamedTuple):
-    """A request that was answered."""
-
-    host: str
-    target: str
-    status: int
-
-
 def _sentence(random: Random) -> str:
     return " ".join(random.choices(_WORDS, k=random.randint(9, 22))).capitalize() + "."
 
@@ -183,7 +175,7 @@ def _story(random: Random, published: float, world: World) -> Story:
 
 
 def make_sites(world: World, hours: int, seed: int) -> list[Site]:
-    """Return the sites with their stories from :data:`HISTORY` hours before the start to *hours*."""
+    """Return the sites with their stories from :data:`HISTORY` hours before the start on."""
     kinds = [
         *((kind, rate, None) for kind, rate in world.sites),
         *(("feed", world.fault_rate, name) for name in world.faults),
@@ -202,7 +194,7 @@ def make_sites(world: World, hours: int, seed: int) -> list[Site]:
 
 
 class WorldServer(LoopbackServer):
-    """Serves *sites* as they are at the time :attr:`now`, and lists the requests in :attr:`entries`.
+    """Serves *sites* as they are at :attr:`now`, and lists the requests in :attr:`entries`.
 
     Each site has a loopback address of its own, which Linux needs no set-up for.
     """
@@ -219,7 +211,7 @@ class WorldServer(LoopbackServer):
             for story in site.stories
         }
         self.now = START
-        self.entries: list[Entry] = []
+        self.entries: list[LoggedRequest] = []
 
     def front_page(self, site: Site) -> str:
         """Return the URL of the front page of *site*."""
@@ -235,7 +227,7 @@ class WorldServer(LoopbackServer):
             headers = {"ETag": tag, **headers}
         if "ETag" in headers and request.headers.get("if-none-match") == tag and status == 200:
             status, body = 304, b""
-        self.entries.append(Entry(host, request.target, status))
+        self.entries.append(LoggedRequest(host, request.target, status))
         writer.write(response(body, status, {"Content-Type": kind, **headers}))
         return True
 

@@ -1,4 +1,4 @@
-"""Pages of ``docs/results`` that a benchmark writes: an introduction, tables with notes, figures."""
+"""Pages of ``docs/results`` that a benchmark writes: introduction, tables, notes, figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collection of site rules: what is read, what still holds on labelled pages, and with which effect.
+"""A collection of site rules: rules that are read, those that hold on labelled pages, effect.
 
 python -m benchmarks.site_rules [RULES] [--out docs/results/site-rules.md]
 """

@@ -79,8 +79,13 @@ class Child:
         tool = tool.removesuffix(" in Python") if tool in TOOLS else OURS
         command = [sys.executable, str(script), tool, unit]
         self.process = subprocess.Popen(
-            command, cwd=root, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )  # fmt: skip
+            command,
+            cwd=root,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def send(self, line: str) -> None:
         """Send a line."""

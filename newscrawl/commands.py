@@ -1,6 +1,6 @@
 """Commands that newscrawl adds to ``scrapy``: its own with a project's settings, and ``list``.
 
-``scrapy`` loads all commands at start, so the subcommand of ``newscrawl`` is imported when it is used.
+``scrapy`` loads all commands at start; the subcommand of ``newscrawl`` is imported when used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Subcommand(ScrapyCommand):
-    """Subcommand *name* of ``newscrawl``; click parses all its options, those of Scrapy included."""
+    """Subcommand *name* of ``newscrawl``; click parses all options, Scrapy's included."""
 
     name: ClassVar[str]
     requires_crawler_process = False

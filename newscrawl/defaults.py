@@ -46,7 +46,7 @@ DEFAULTS: dict[str, Any] = {
     "NEWSCRAWL_OUTPUT": "article",
     # "auto" renders pages that show nothing without scripts in Chromium; needs scrapy-playwright.
     "NEWSCRAWL_RENDER": "",
-    # Maximum number of pages of a site that a crawl renders: each takes seconds and 100 MB of memory.
+    # Maximum number of pages of a site that a crawl renders: each takes seconds and 100 MB.
     "NEWSCRAWL_RENDER_PAGES": 100,
     # Seconds after which a page is taken as it is: its requests wait for the delay of their site.
     "NEWSCRAWL_RENDER_TIMEOUT": 30.0,

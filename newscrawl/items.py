@@ -20,7 +20,7 @@ NON_ARTICLE_KINDS: frozenset[ArticleKind] = frozenset({"index", "other"})
 LISTED = "listed"
 """Hint: the page is in a feed or a news sitemap."""
 MAX_BODY = 1_000_000
-"""Maximum number of characters of a body; pages with a longer one, such as a flood of text, are dropped."""
+"""Maximum number of characters of a body; pages with a longer one, a flood of text, are dropped."""
 EXTRA_FIELDS = (
     "body_markdown", "body_html", "links", "images", "videos", "audio", "author_profiles", "publisher",
     "word_count", "amp_url", "alternates", "licence", "dateline", "place", "comment_count", "comments", "data",
@@ -312,7 +312,7 @@ class Article:
         return "\n".join(part for part in ("<article>", title, body, "</article>") if part) + "\n"
 
     def to_schema_org(self) -> dict[str, Any]:
-        """Return the article as JSON-LD: ``NewsArticle`` of https://schema.org, known values only."""
+        """Return the article as JSON-LD: ``NewsArticle`` of https://schema.org, known values."""
         profiles = self.author_profiles or [AuthorProfile(name) for name in self.authors]
         publisher = self.publisher or (self.site_name and Publisher(self.site_name))
         values: dict[str, Any] = {

@@ -30,7 +30,7 @@ class Options:
     #: minimum share of the numbers, and of numbers and names, of the short text with fewer that are
     #: in the other short text; one may differ
     details: float = 0.75
-    #: number of words of the shorter text below which it must share more of its sketch, and this share
+    #: words of the shorter text below which it must share more of its sketch, and this share
     short_words: int = 120
     short_containment: float = 0.55
     #: maximum time between two stories that are compared; None: no limit

@@ -31,7 +31,7 @@ def lazy_regex(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 class CJKPattern:
-    """Pattern of *source*, for texts without Chinese and Korean letters one without their ranges."""
+    """Pattern of *source*; for texts without Chinese and Korean letters without their ranges."""
 
     def __init__(self, source: str) -> None:
         self.whole = lazy_regex(source)

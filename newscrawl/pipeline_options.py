@@ -125,7 +125,7 @@ class PipelineOptions:
         return self.filters.reason(article)
 
     def trim(self, article: Article) -> None:
-        """Remove the body of *article* after :meth:`drop_reason`, if only metadata are requested."""
+        """Remove the body of *article* after :meth:`drop_reason` if only metadata are wanted."""
         if self.metadata_only:
             article.remove_body()
 

@@ -38,8 +38,8 @@ class FileType:
     #: FULL: commits survive a power failure. NORMAL: they survive a crash of the process; a power
     #: failure may lose the last ones
     synchronous: Literal["NORMAL", "FULL"] = "NORMAL"
-    #: other processes may read the file while it is open, and write to it for a moment; :meth:`lock`
-    #: is then what keeps a second owner out
+    #: other processes may read the file while it is open, and write to it for a moment;
+    #: :meth:`lock` is then what keeps a second owner out
     shared: bool = False
 
     @contextmanager
@@ -68,8 +68,8 @@ class FileType:
     def connect(self, path: Path | str | None) -> sqlite3.Connection:
         """Open the file, creating it if it is missing; without *path*, a database in memory.
 
-        Unless it is shared, it is locked until the connection is closed. Raises :attr:`error` if the file is of
-        another kind or version, damaged or in use.
+        Unless it is shared, it is locked until the connection is closed. Raises :attr:`error` if
+        the file is of another kind or version, damaged or in use.
         """
         if path is not None:
             _create_private(Path(path))
@@ -140,7 +140,7 @@ class FileType:
     def check_columns(
         self, connection: sqlite3.Connection, path: Path | str | None, schema: str
     ) -> None:
-        """Raise :attr:`error` if a table has other columns than in the CREATE statements *schema*."""
+        """Raise :attr:`error` if a table has other columns than the statements *schema* create."""
         with closing(sqlite3.connect(":memory:")) as example:
             execute_all(example, schema)
             for (table,) in example.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"):

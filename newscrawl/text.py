@@ -43,8 +43,8 @@ _MAYBE_WIDE = lazy_regex("[^\u0000-\u10ff\u2000-\u2fff]")
 _MAYBE_DIGIT = lazy_regex("[^\0-/:-\u00b1\u00ba-\u065f\u2010-\u2027]")
 _SHINGLE = 4
 WIDE_WEIGHT = 2.5
-"""Weight of a CJK, kana or Hangul character in Latin characters, in which NCE's thresholds are given;
-fitted on pages in many languages."""
+"""Weight of a CJK, kana or Hangul character in Latin characters, in which NCE's thresholds are
+given; fitted on pages in many languages."""
 
 
 def folded_words(text: str) -> list[str]:
@@ -73,7 +73,7 @@ def words(text: str) -> list[str]:
 
 
 def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
-    """Return the indices of the texts *joined* by NUL in which *pattern* is found; NUL ends a text."""
+    """Return the indices of the texts *joined* by NUL in which *pattern* matches; NUL ends one."""
     starts = [0, *[found.start() for found in pattern.finditer(joined)]]
     places = accumulate([joined.count("\0", *ends) for ends in pairwise(starts)])
     return list(dict.fromkeys(places))

@@ -212,7 +212,7 @@ def test_results_state_commit_and_day(repository: Path):
 
 
 def test_pages_agree_on_bodies(repository: Path):
-    """The index, the families and the README have the figures of the comparison with other tools."""
+    """Index, families and README have the figures of the comparison with other tools."""
     peers, body, index = (results(repository, name) for name in ("peers", "body", "index"))
     families = ("news", "wcxb", "l3sgn1", "daniel", "dragnet", "mkwebs", "all families")
     for family in families:

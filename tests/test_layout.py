@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
@@ -79,6 +80,13 @@ def imported(repository: Path) -> dict[str, set[str]]:
 def test_every_package_has_a_layer(imported: dict[str, set[str]]):
     """LAYERS names every package and top-level module, and nothing else."""
     assert {part(module) for module in imported} == set(LAYER_OF)
+
+
+def test_documented_layers(repository: Path):
+    page = (repository / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.*?) \|", page, re.MULTILINE)
+    found = {name: int(layer) for layer, names in rows for name in re.findall(r"`(\w+)`", names)}
+    assert found == {name: layer for name, layer in LAYER_OF.items() if name != "__main__"}
 
 
 def test_imports_from_the_same_layer_or_below(imported: dict[str, set[str]]):

@@ -408,7 +408,7 @@ def test_container_pins_all_dependencies(repository: Path, metadata: dict[str, A
 
 
 def test_lowest_versions_are_the_lower_bounds(repository: Path, metadata: dict[str, Any]):
-    """`make test-lowest` tests what pyproject.toml allows; a bound may be the first of its series."""
+    """`make test-lowest` tests what pyproject.toml allows; a bound may start its series."""
     pins = pinned(repository / "tests" / "lowest.txt")
     for required in user_requirements(metadata):
         (bound,) = (part.version for part in required.specifier if part.operator == ">=")
@@ -429,7 +429,7 @@ def test_extra_all_can_be_resolved(installed: Path, wheel: Path, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_extra_scrapyd_builds_the_egg(checkout: Path, installed: Path, wheel: Path, tmp_path: Path):
-    """``scrapyd-deploy`` needs a setuptools that reads our licence, newer than that of Python 3.11."""
+    """``scrapyd-deploy`` needs a setuptools that reads our licence, newer than Python 3.11's."""
     pip_install(installed, f"{wheel}[scrapyd]")
     source = shutil.copytree(checkout, tmp_path / "source", symlinks=True)
     run(installed / "scrapyd-deploy", "--build-egg=../newscrawl.egg", cwd=source)

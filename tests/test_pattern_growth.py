@@ -154,7 +154,7 @@ def contained(value: Any) -> Iterator[Any]:
 
 
 def method_of(name: str, source: str) -> str:
-    """Return the only method of the pattern or patterns *name* that is used; if unknown, findall."""
+    """Return the only method used of the pattern or patterns *name*; if unknown, findall."""
     used = re.findall(rf"(?<![\w.]){name}\b(?:\(\w+\)|\[\w+\])?(\.\w+)?", source)
     methods: set[str] = set(used) - {"", ".pattern"}
     is_private = name.startswith("_")

@@ -1,7 +1,7 @@
 """Pin what the container installs: deploy/constraints.txt.
 
-``python -m tools.constraints`` (``make constraints``) writes the newest versions of the dependencies,
-with all extras for one machine, that pip finds for the running Python.
+``python -m tools.constraints`` (``make constraints``) writes the newest versions of the
+dependencies, with all extras for one machine, that pip finds for the running Python.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class Names:
             self.add("months", month, text)
 
     def add_period(self, half: str, text: str) -> None:
-        """Add a word for a.m., p.m. or the hours of both at night, unless it is a single Latin letter."""
+        """Add a word for a.m., p.m. or the hours of both at night, unless a single Latin letter."""
         length = len(phrase(text))
         if half == "night" and length > 2:
             self.add("day_periods", half, text)
@@ -214,7 +214,7 @@ def read_past(names: Names, locale: Locale) -> None:
 
 
 def half_of_day(locale: Locale, period: str) -> str:
-    """Return "am", "pm" or "night" for a *period* of CLDR ("evening1"); others have hours of both."""
+    """Return "am", "pm" or "night" for a *period* of CLDR ("evening1"); some have both."""
     hours = [
         (rule.get("from", rule.get("at", 0)), rule.get("before", rule.get("at", 0)))
         for rule in dict(locale.day_period_rules).get(None, {}).get(period, ())
@@ -301,7 +301,7 @@ def order_of(locale: Locale) -> str:
 
 
 def locales_of(language: str) -> list[Locale]:
-    """Return the locales of a language, without English in other alphabets; the base locale first."""
+    """Return the locales of a language, without English in other alphabets; the base first."""
     found = [Locale.parse(name) for name in locale_identifiers() if name.split("_")[0] == language]
     usual = [locale for locale in found if locale.script not in {"Shaw", "Dsrt"}]
     return sorted(usual, key=lambda locale: (bool(locale.script), str(locale)))

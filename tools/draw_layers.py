@@ -11,7 +11,7 @@ import ast
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.svg import INVERTED
+from benchmarks.dots import INVERTED
 from tests.test_layout import LAYERS
 
 if TYPE_CHECKING:

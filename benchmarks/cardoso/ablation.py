@@ -139,10 +139,10 @@ def _titles(pages: Pages, models: Sequence[TreeEnsemble]) -> list[int | None]:
 
 def _title_pairs(pages: Pages, found: Sequence[int | None]) -> Pairs:
     return [
-        Pair(page, example.head_title if title is None else example.nodes.texts[title], example.title)
-        for page, example, title in zip(pages.pages, pages.examples, found, strict=True)
-        if example.title
-    ]  # fmt: skip
+        Pair(page, e.head_title if title is None else e.nodes.texts[title], e.title)
+        for page, e, title in zip(pages.pages, pages.examples, found, strict=True)
+        if e.title
+    ]
 
 
 def _date_pairs(

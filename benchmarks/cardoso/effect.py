@@ -9,10 +9,9 @@ from benchmarks.cardoso.scoring import (
     ALL,
     Pair,
     by_group,
-    date_pairs,
+    classified_pairs,
     figure,
     fold_models,
-    title_pairs,
 )
 from benchmarks.cardoso.style_pool import GROUPS, INCOMPLETE
 from benchmarks.dots import Dot, dot_chart
@@ -77,7 +76,7 @@ def effect_parts(
 
 
 def find(pool: Pool, trained: Sequence[str]) -> dict[str, Result]:
-    """Return the results with each source of style, and with different training and test sources."""
+    """Return the results with each source of style, and with other training and test sources."""
     fold_of = folds(pool.pages, "extra-site")
     results = {}
     for source, examples in pool.examples.items():
@@ -91,10 +90,8 @@ def find(pool: Pool, trained: Sequence[str]) -> dict[str, Result]:
 def _result(pool: Pool, test: Source, fold_of: Sequence[int], models: Sequence[Models]) -> Result:
     examples = pool.examples[test]
     found = out_of_fold(examples, fold_of, models)
-    return Result(
-        list(title_pairs(pool.pages, examples, found)),
-        list(date_pairs(pool.pages, examples, found)),
-    )
+    pairs = (classified_pairs(pool.pages, examples, found, label) for label in ("title", "date"))
+    return Result(*map(list, pairs))
 
 
 def _only(result: Result, corpora: Sequence[str]) -> Result:

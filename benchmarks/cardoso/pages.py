@@ -44,6 +44,8 @@ for dates are still no better than one, the nodes between title and body still d
 only at relevant nodes still costs less than .01. The limits show on other corpora (Table 7): on
 pages of 2008 to 2012, whose sheets are missing, titles fall to .82 to .90, and on the blogs of dragnet
 below the title element. A title model needs training on pages like those that it reads.
+
+![Figure 1: pipeline, from page to body](cardoso-pipeline.svg)
 """
 THESIS = f"""\
 # Thesis, chapter 3

@@ -70,13 +70,17 @@ def fold_models(
     return models
 
 
-def title_pairs(
-    pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[ClassifiedNodes]
+def classified_pairs(
+    pages: Iterable[LabelledPage],
+    examples: Iterable[Example],
+    found: Iterable[ClassifiedNodes],
+    label: str,
 ) -> Iterator[Pair]:
-    """Yield the titles of pages with a labelled title."""
+    """Yield the titles or dates of pages with that *label*."""
+    text_of = title_text if label == "title" else date_text
     for page, example, nodes in zip(pages, examples, found, strict=True):
-        if example.title:
-            yield Pair(page, title_text(example, nodes), example.title)
+        if labelled := getattr(example, label):
+            yield Pair(page, text_of(example, nodes), labelled)
 
 
 def head_title_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
@@ -84,15 +88,6 @@ def head_title_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:
     for reading in readings:
         if reading.relevant.title:
             yield Pair(reading.page, reading.relevant.head_title, reading.relevant.title)
-
-
-def date_pairs(
-    pages: Iterable[LabelledPage], examples: Iterable[Example], found: Iterable[ClassifiedNodes]
-) -> Iterator[Pair]:
-    """Yield the dates of pages with a labelled date."""
-    for page, example, nodes in zip(pages, examples, found, strict=True):
-        if example.date:
-            yield Pair(page, date_text(example, nodes), example.date)
 
 
 def nce_pairs(readings: Iterable[Reading]) -> Iterator[Pair]:

@@ -1,30 +1,36 @@
 """Table 3 of DocEng 2011: cost of title extraction, and savings of the restriction.
 
 The time of a step is the minimum CPU time of interleaved rounds. ``cached``: the process has used
-the page's style sheets before; ``new process``: empty caches. Chromium's time is that of its process
-tree for loading the page and reading the style of its text, plus the classifier as in the paper.
+the page's style sheets before; ``new process``: empty caches. Chromium's time is that of its
+process tree for loading the page and reading the style of its text, plus the classifier as in the
+paper.
 """
 
 from __future__ import annotations
 
+import asyncio
+import random
 import statistics
+import struct
 import sys
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urldefrag
 
 import lxml.html
+import psutil
 
-from benchmarks.browser_cost import browser_costs
 from benchmarks.cardoso.looks import corpus_bytes, oracle_page, without_author_styles
-from benchmarks.cardoso.published import SAVING
 from benchmarks.cardoso.readings import spread
 from newscrawl.body.nce import nce
 from newscrawl.css import INITIAL_STYLE, Sheet, SheetStore, Stylesheets, decode_sheet, sheet_hash
 from newscrawl.css.style import stacks
 from newscrawl.document.document import parse_document
 from newscrawl.fields.cardoso import TextNodes, evaluated_rows, find_date, find_title, load_models
+from newscrawl.lab.corpora.chromium import NUMBER, browser_context
 from newscrawl.lab.corpora.tables import Table
 from newscrawl.lab.evaluation.bootstrap import percentile
 
@@ -32,10 +38,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from playwright.async_api import Page as Tab
+    from playwright.async_api import Route
+
     from benchmarks.cardoso.looks import Source
     from newscrawl.document.document import Document
     from newscrawl.lab.corpora.corpus import LabelledPage
+    from tests.oracle.pages import Page
 
+SAVING = "35 to 40 %"
+"""Share of the time saved by the restriction in DocEng 2011, section 4."""
 ROUNDS = 3
 
 PARSE = "lxml.html"
@@ -45,6 +57,26 @@ CACHED, NEW = "cached", "new process"
 PLAIN_BROWSER, IMAGE_BROWSER = "Chromium, no images", "Chromium, images"
 CLASSIFY = "the classifier"
 TAG_STYLES = "style of the tags"
+
+
+_SCRIPT = """
+() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), parents = new Set();
+  for (let text; (text = texts.nextNode()); ) if (text.data.trim()) parents.add(text.parentElement);
+  return [...parents].map(e => {
+    const s = getComputedStyle(e);
+    return [s.fontSize, s.fontWeight, s.color, s.fontFamily, s.display];
+  }).length;
+}
+"""
+_IMAGE_SIZE = 800, 450
+
+
+class Cost(NamedTuple):
+    """Seconds for one page."""
+
+    cpu: float
+    wall: float
 
 
 class Step(NamedTuple):
@@ -288,3 +320,79 @@ def _parses(timed: Iterable[Mapping[str, float]], name: str) -> str:
     if not ratios:
         return ""
     return f"{statistics.median(ratios):.1f} ({percentile(ratios, 0.95):.1f})"
+
+
+def browser_costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
+    """Return the cost of each page in one tab of one browser, None if it failed.
+
+    The corpora contain no images. With *images* each image request is answered with a generated
+    photograph of 800 by 450 pixels, otherwise images are not requested.
+    """
+    return asyncio.run(_costs(pages, images=images))
+
+
+async def _costs(pages: Sequence[Page], *, images: bool) -> list[Cost | None]:
+    from playwright.async_api import Error  # noqa: PLC0415  # may be missing
+
+    found: list[Cost | None] = []
+    picture = _png() if images else b""
+    others = set(psutil.Process().children())
+    async with browser_context(images=images) as context:
+        (driver,) = set(psutil.Process().children()) - others
+        tab = await context.new_page()
+        await tab.goto("about:blank")
+        for page in pages:
+            try:
+                found.append(await _cost(tab, page, picture, driver))
+            except Error:
+                found.append(None)
+    return found
+
+
+async def _cost(tab: Tab, page: Page, picture: bytes, driver: psutil.Process) -> Cost:
+    async def answer(route: Route) -> None:
+        request = route.request
+        if request.is_navigation_request() and request.frame == tab.main_frame:
+            await route.fulfill(body=page.html, content_type="text/html")
+        elif (sheet := page.sheets.get(urldefrag(request.url).url)) is not None:
+            await route.fulfill(body=sheet, content_type="text/css")
+        elif request.resource_type == "image" and picture:
+            await route.fulfill(body=picture, content_type="image/png")
+        else:
+            await route.abort()
+
+    await tab.unroute_all()
+    await tab.route("**/*", answer)
+    cpu, wall = _cpu_seconds(driver), time.perf_counter()
+    await tab.goto(page.url, wait_until="load")
+    await tab.evaluate(_SCRIPT, NUMBER)
+    return Cost(_cpu_seconds(driver) - cpu, time.perf_counter() - wall)
+
+
+def _cpu_seconds(driver: psutil.Process) -> float:
+    """Return the CPU seconds of the processes of Playwright's *driver*, with finished children."""
+    used = 0.0
+    for process in driver.children(recursive=True):
+        try:
+            used += sum(process.cpu_times()[:4])
+        except psutil.NoSuchProcess:
+            continue
+    return used
+
+
+def _png() -> bytes:
+    """Return an image that compresses like a photograph: gradients with noise."""
+    width, height = _IMAGE_SIZE
+    noise = random.Random(1)  # the same picture in every run
+    rows = bytearray()
+    for y in range(height):
+        rows.append(0)
+        for x in range(width):
+            grain = noise.getrandbits(3)
+            rows += bytes((x * 200 // width + grain, y * 200 // height + grain, 90 + grain))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(bytes(rows), 6)), (b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )

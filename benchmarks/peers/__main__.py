@@ -4,7 +4,7 @@ Each page is extracted in a worker process with a deadline, so that a tool that 
 fails only on that page. Learned methods of newscrawl are evaluated out of fold: they are fitted to
 training corpora (:mod:`newscrawl.lab.evaluation.families`) without the site of the page.
 
-    python -m benchmarks.peers [--corpora DIR] [--fields title,date,body,authors,...] [--tools NAME,...]
+    python -m benchmarks.peers [--corpora DIR] [--fields title,date,...] [--tools NAME,...]
         [--limit N] [--workers N] [--cache DIR] [--out FILE.md]
 
 The other tools are in the extra ``peers``; ``make peers`` installs it in a separate environment.
@@ -70,7 +70,8 @@ def measure(
 ) -> dict[str, list[Result]]:
     """Return the results of the tools *names* on the scored pages, in order.
 
-    These are the pages of evaluated corpora, and other pages with labelled metadata. Learned methods are fitted to the pages of training corpora among *pages*.
+    These are the pages of evaluated corpora, and other pages with labelled metadata. Learned
+    methods are fitted to the pages of training corpora among *pages*.
     """
     scored = [page for page in pages if page.corpus in FAMILY_OF or page.metadata_labelled]
     learn_from = [page for page in pages if page.corpus in MAY_TRAIN]

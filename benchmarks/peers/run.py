@@ -112,8 +112,8 @@ def answers(
     """Return the answers of the tool *name* on *pages*, in order.
 
     Learned methods are fitted to *learn_from* (by default *pages*) without the fold of the page.
-    With *cache_dir*, answers of the same version of a tool are read from there; answers of newscrawl
-    are never cached.
+    With *cache_dir*, answers of the same version of a tool are read from there; answers of
+    newscrawl are never cached.
     """
     tool = TOOLS[name]
     if tool.learned:

@@ -69,7 +69,8 @@ class Titles(NamedTuple):
 
     pages: int
     f1: float
-    #: share of pages whose title is the label, see :class:`~newscrawl.lab.corpora.title_match.TitleMatch`
+    #: share of pages whose title is the label, see
+    #: :class:`~newscrawl.lab.corpora.title_match.TitleMatch`
     exact: float
     #: share of pages with a title
     given: float

@@ -69,7 +69,7 @@ def news_groups(results: Results) -> list[Group]:
 
 
 def labelled_groups(results: Results, field: MetadataField) -> list[Group]:
-    """Return the groups of pages of each corpus on which *field* is labelled, and of all corpora."""
+    """Return the groups of pages on which *field* is labelled: of each corpus, and of all."""
     pages = [page for page in _pages_of(results) if getattr(page, field)]
     members = {
         name: [page for page in pages if page.corpus == name]

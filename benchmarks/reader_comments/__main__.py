@@ -1,6 +1,6 @@
 """Removal of readers' comments by newscrawl and other tools: writes the page of results.
 
-    python -m benchmarks.reader_comments --out docs/results/comments.md [--corpora DIR] [--tools NAME...]
+    python -m benchmarks.reader_comments --out docs/results/comments.md [--tools NAME...]
 
 The other tools are in the extra ``peers``.
 """

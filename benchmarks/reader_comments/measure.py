@@ -1,7 +1,8 @@
 """Scores of extractors on pages with readers' comments.
 
-*removed* is the share of comment words in lines that the body does not contain; *lost* is the share of
-labelled word trigrams that the body does not contain on the page, but on the page without comments.
+*removed* is the share of comment words in lines that the body does not contain; *lost* is the share
+of labelled word trigrams that the body does not contain on the page, but on the page without
+comments.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class _Section:
         return [self._writer.paragraph("comment", 3) for _ in range(self._rng.randint(2, 3))]
 
     def _fill(self, part: str, values: dict[str, str], optional: set[str]) -> str:
-        """Return the markup of *part* with its slots filled; *optional* slots are empty unless named."""
+        """Return the markup of *part* with filled slots; *optional* ones are empty unless named."""
 
         def value(slot: re.Match[str]) -> str:
             name, before, after = slot.groups()

@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import sys
 from collections import Counter
-from dataclasses import asdict
 from functools import partial
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -26,8 +23,7 @@ from warcio.warcwriter import WARCWriter
 
 from benchmarks.speed.archive_report import write_report
 from benchmarks.speed.measured_process import FailedRunError, measure
-from benchmarks.speed.pages import choose_pages, quality
-from benchmarks.speed.report_parts import run_line
+from benchmarks.speed.pages import choose_pages, figures
 from benchmarks.speed.run_log import CORPORA, RunLog, environment, pages_key
 
 if TYPE_CHECKING:
@@ -80,10 +76,9 @@ def command_of(name: str, archive: Path, items: Path, cores: int) -> list[str]:
     return [*tool, str(archive), str(items), str(cores)]
 
 
-def run(
-    name: str, cores: int, *, pages: Sequence[SitePage], archive: Path, folder: Path
-) -> dict[str, Any]:
-    """Run a tool once on *cores* cores; return its figures."""
+def run(title: str, *, pages: Sequence[SitePage], archive: Path, folder: Path) -> dict[str, Any]:
+    """Run a tool once, *title* has its name and number of cores; return its figures."""
+    name, cores = title.split(", ", maxsplit=1)[0], int(title[-1])
     items, log = folder / f"{name}-{cores}.jsonl", folder / f"{name}.log"
     items.unlink(missing_ok=True)
     allowed = sorted(os.sched_getaffinity(0))[:cores]
@@ -91,42 +86,7 @@ def run(
     measured = measure(command, environment(), log, cores=allowed)
     if measured.returncode or not items.exists():
         raise FailedRunError.of(name, log)
-    with items.open(encoding="utf-8") as file:
-        found = [json.loads(line) for line in file]
-    bodies = {f"/{item['url'].split('/', 3)[3]}": item.get("body") or "" for item in found}
-    return {
-        "pages": len(pages),
-        "cores": cores,
-        "articles": len(found),
-        **measured.to_plain(),
-        **asdict(quality(pages, bodies)),
-    }
-
-
-def run_rounds(
-    pages: Sequence[SitePage],
-    names: Sequence[str],
-    rounds: int,
-    log: RunLog,
-    *,
-    archive: Path,
-) -> None:
-    """Run each of *names* on one core and on two, once per round; add the figures to *log*."""
-    key = pages_key(pages)
-    with TemporaryDirectory() as folder:
-        tools = partial(run, pages=pages, archive=archive, folder=Path(folder))
-        for number in range(1, rounds + 1):
-            for name, cores in product(names if number % 2 else names[::-1], (1, 2)):
-                title = f"{name}, {cores}"
-                if log.find(key, title, number) is not None:
-                    continue
-                try:
-                    figures = tools(name, cores)
-                except FailedRunError as error:
-                    print(f"round {number}: {error}", file=sys.stderr, flush=True)
-                    continue
-                log.add(key, title, number, figures)
-                print(f"round {number}: {title:>15} {run_line(figures)}", flush=True)
+    return {"cores": cores, **figures(pages, items, measured)}
 
 
 def main() -> None:
@@ -140,18 +100,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="page to write, with its plot next to it")
     options = parser.parse_args()
     pages = choose_pages(options.corpora, options.pages)
-    archive = options.runs.parent / f"pages-{pages_key(pages)}.warc.gz"
+    key = pages_key(pages)
+    archive = options.runs.parent / f"pages-{key}.warc.gz"
     if not archive.exists():
         print(f"writing {archive} ...", file=sys.stderr, flush=True)
         make_archive(archive, pages)
     log = RunLog(options.runs)
-    run_rounds(pages, options.only, options.rounds, log, archive=archive)
+    titles = [f"{name}, {cores}" for name in options.only for cores in (1, 2)]
+    with TemporaryDirectory() as folder:
+        contest = partial(run, pages=pages, archive=archive, folder=Path(folder))
+        log.run_rounds(key, titles, options.rounds, contest)
     write_report(
         {
             (name, cores): found
             for name in TOOLS
             for cores in (1, 2)
-            if (found := log.runs(pages_key(pages), f"{name}, {cores}"))
+            if (found := log.runs(key, f"{name}, {cores}"))
         },
         pages=Counter(page.labels.corpus for page in pages),
         megabytes=archive.stat().st_size / 2**20,

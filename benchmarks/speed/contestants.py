@@ -4,13 +4,15 @@
 
 ``URLS`` has a URL per line, ``ITEMS`` is the feed to write (JSON Lines with ``url`` and ``body``),
 ``STALL`` the file for the longest stall of the event loop. The same politeness for all: robots.txt
-obeyed, no delay, :data:`CONCURRENT` requests at once, :data:`CONCURRENT_PER_HOST` of them to a host.
+obeyed, no delay, :data:`CONCURRENT` requests at once, :data:`CONCURRENT_PER_HOST` of them to a
+host.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import socket
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,14 +23,31 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from benchmarks.speed import local_names
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 CONCURRENT = 32
 CONCURRENT_PER_HOST = 8
 _TIMEOUT = 30
+LOOPBACK = "127.0.0.1"
+_getaddrinfo, _gethostbyname = socket.getaddrinfo, socket.gethostbyname
+
+
+def _address(host: Any) -> Any:
+    name = host.decode("ascii") if isinstance(host, bytes) else host
+    if name is None or name in {"localhost", LOOPBACK}:
+        return host
+    if name.endswith(".example"):
+        return LOOPBACK
+    raise socket.gaierror(socket.EAI_NONAME, "only names under .example are known")
+
+
+def _resolve_locally() -> None:
+    """Let names under ``.example`` resolve to loopback in this process, no others."""
+    socket.getaddrinfo = lambda host, *args, **options: _getaddrinfo(
+        _address(host), *args, **options
+    )
+    socket.gethostbyname = lambda host: _gethostbyname(_address(host))
 
 
 def _scrapy_settings(items: Path, stall: Path) -> dict[str, Any]:
@@ -38,7 +57,7 @@ def _scrapy_settings(items: Path, stall: Path) -> dict[str, Any]:
         "CONCURRENT_REQUESTS_PER_DOMAIN": CONCURRENT_PER_HOST,
         "COOKIES_ENABLED": False,
         "DOWNLOAD_DELAY": 0,
-        "EXTENSIONS": {"benchmarks.speed.stall_meter.StallMeter": 0},
+        "EXTENSIONS": {"benchmarks.speed.scrapy_crawls.StallMeter": 0},
         "FEEDS": {str(items): {"format": "jsonlines", "encoding": "utf-8"}},
         "LOG_LEVEL": "INFO",
         "ROBOTSTXT_OBEY": True,
@@ -64,7 +83,7 @@ def _newscrawl(spider: str, urls: list[str], items: Path, stall: Path) -> None:
         settings.setdict(_scrapy_settings(items, stall), "cmdline")
         settings.setdict(
             {
-                "NEWSCRAWL_ALLOWED_ADDRESSES": [local_names.LOOPBACK],
+                "NEWSCRAWL_ALLOWED_ADDRESSES": [LOOPBACK],
                 # The archived pages are without their sheets.
                 "NEWSCRAWL_CSS_ENABLED": False,
                 "NEWSCRAWL_MAX_AGE": 0,
@@ -111,7 +130,7 @@ def _fundus(urls: list[str], items: Path, _stall: Path) -> None:
     for line in urls:
         url, name, time = line.split(" ")
         by_name.setdefault(name, {})[url] = datetime.fromisoformat(time)
-    os.environ["http_proxy"] = f"http://{local_names.LOOPBACK}:{urlsplit(urls[0]).port}"
+    os.environ["http_proxy"] = f"http://{LOOPBACK}:{urlsplit(urls[0]).port}"
 
     class ArchivedSource:
         def __init__(self, publisher: Any) -> None:
@@ -154,7 +173,7 @@ CONTESTANTS: dict[str, Callable[[list[str], Path, Path], None]] = {
 def main() -> None:
     """Run the contestant."""
     name, urls, items, stall = sys.argv[1:]
-    local_names.install()
+    _resolve_locally()
     lines = Path(urls).read_text(encoding="utf-8").splitlines()
     CONTESTANTS[name](lines, Path(items), Path(stall))
 

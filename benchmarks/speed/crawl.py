@@ -14,8 +14,8 @@ import json
 import os
 import sys
 from collections import Counter
-from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.speed.crawl_report import write_report
 from benchmarks.speed.measured_process import FailedRunError, measure
 from benchmarks.speed.page_web import served
-from benchmarks.speed.pages import choose_pages, quality
-from benchmarks.speed.report_parts import run_line
+from benchmarks.speed.pages import choose_pages, figures
 from benchmarks.speed.run_log import CORPORA, RunLog, environment, pages_key
 
 if TYPE_CHECKING:
@@ -49,15 +48,13 @@ OTHERS = ("news-please", "fundus")
 FUNDUS = ("fundus", "fundus-history")
 
 
-def pages_of(name: str, pages: Sequence[SitePage]) -> list[SitePage]:
-    """Return the pages that the contestant *name* can read."""
-    return [page for page in pages if name != "fundus" or page.labels.corpus in FUNDUS]
-
-
 def run(
-    name: str, pages: Sequence[SitePage], web: Web, python: Path, folder: Path
+    name: str, *, pages: Sequence[SitePage], web: Web, others: Path, folder: Path
 ) -> dict[str, Any]:
     """Run a contestant once; return its figures."""
+    python = others if name in OTHERS else Path(sys.executable)
+    if name == "fundus":
+        pages = [page for page in pages if page.labels.corpus in FUNDUS]
     urls, items, stall = folder / "urls.txt", folder / "items.jsonl", folder / "stall.json"
     log = folder / f"{name}.log"
     for path in (items, stall):
@@ -75,14 +72,7 @@ def run(
     measured = measure(command, environment(), log, started=web.first_request)
     if measured.returncode or not items.exists():
         raise FailedRunError.of(name, log)
-    found = quality(pages, _bodies(items))
-    return {
-        "pages": len(pages),
-        "articles": _lines(items),
-        **_stall(stall),
-        **measured.to_plain(),
-        **asdict(found),
-    }
+    return {**_stall(stall), **figures(pages, items, measured)}
 
 
 def _stall(path: Path) -> dict[str, float | None]:
@@ -97,38 +87,6 @@ def _line_of(page: SitePage, port: int, *, publisher: bool) -> str:
         return page.url(port)
     time = (page.labels.fetched_at or datetime.now(UTC)).replace(tzinfo=None)
     return f"{page.url(port)} {page.labels.site} {time.isoformat()}"
-
-
-def _lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for _ in file)
-
-
-def _bodies(path: Path) -> dict[str, str]:
-    """Return the bodies of a feed by the path of the URL."""
-    with path.open(encoding="utf-8") as file:
-        items = map(json.loads, file)
-        return {f"/{item['url'].split('/', 3)[3]}": item.get("body") or "" for item in items}
-
-
-def run_rounds(
-    pages: Sequence[SitePage], names: Sequence[str], rounds: int, log: RunLog, others: Path
-) -> None:
-    """Run each of *names* once per round, and add the figures to *log*."""
-    key = pages_key(pages)
-    with served(pages) as web, TemporaryDirectory() as folder:
-        for number in range(1, rounds + 1):
-            for name in names if number % 2 else reversed(names):
-                if log.find(key, name, number) is not None:
-                    continue
-                python = others if name in OTHERS else Path(sys.executable)
-                try:
-                    figures = run(name, pages_of(name, pages), web, python, Path(folder))
-                except FailedRunError as error:
-                    print(f"round {number}: {error}", file=sys.stderr, flush=True)
-                    continue
-                log.add(key, name, number, figures)
-                print(f"round {number}: {name:>20} {run_line(figures)}", flush=True)
 
 
 def available(names: Iterable[str], others: Path) -> list[str]:
@@ -155,9 +113,11 @@ def main() -> None:
     options = parser.parse_args()
     pages = choose_pages(options.corpora, options.pages)
     log = RunLog(options.runs)
-    names = available(options.only, options.others)
-    run_rounds(pages, names, options.rounds, log, options.others)
-    runs = {name: log.runs(pages_key(pages), name) for name in CONTESTANTS}
+    names, key = available(options.only, options.others), pages_key(pages)
+    with served(pages) as web, TemporaryDirectory() as folder:
+        contest = partial(run, pages=pages, web=web, others=options.others, folder=Path(folder))
+        log.run_rounds(key, names, options.rounds, contest)
+    runs = {name: log.runs(key, name) for name in CONTESTANTS}
     corpora = Counter(page.labels.corpus for page in pages)
     hosts = len({page.host for page in pages})
     write_report(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psutil
 
@@ -39,10 +39,6 @@ class Measured:
     #: largest memory of all processes together, in MB; shared pages counted once
     memory: float
     returncode: int
-
-    def to_plain(self) -> dict[str, Any]:
-        """Return the figures as JSON values."""
-        return asdict(self)
 
 
 def measure(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from benchmarks.speed.measured_process import Measured
     from newscrawl.lab.corpora.corpus import LabelledPage
 
 #: today's pages, large and with scripts
@@ -23,10 +25,6 @@ PAGES_PER_HOST = 5
 #: F1 of a body that counts as right
 RIGHT = 0.9
 DOMAIN = "example"
-
-
-class MissingCorporaError(SystemExit):
-    """The labelled pages are not there; ends the program with one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +40,13 @@ class SitePage:
         return f"http://{self.host}{f':{port}' if port else ''}{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """Quality of the bodies of a tool."""
-
-    #: mean F1 of words over all pages; a missing page counts as 0
-    f1: float
-    #: the same over pages that no model of newscrawl is fitted to
-    unseen: float
-    #: pages with an F1 of at least :data:`RIGHT`
-    right: int
-    #: pages with a body
-    given: int
-
-
 def choose_pages(corpora: Path, number: int) -> list[SitePage]:
     """Return *number* pages with labelled bodies: those of today, filled up evenly from the others.
 
     Pages are repeated on other hosts if there are not enough.
     """
     if not corpora.is_dir():
-        raise MissingCorporaError(
+        raise SystemExit(
             f"The labelled pages are not in {corpora}. They are not part of the project "
             "(docs/reference/corpora.md has their layout): give their folder by --corpora DIR, "
             "or CORPORA=DIR with make."
@@ -96,15 +80,24 @@ def _placed(place: int, page: LabelledPage) -> SitePage:
     return SitePage(host, f"/2026/11/20/news/council-decides-on-the-harbour-{place}.html", page)
 
 
-def quality(pages: Iterable[SitePage], bodies: Mapping[str, str]) -> Quality:
-    """Return the quality of *bodies*, by the path of the page."""
+def figures(pages: Sequence[SitePage], items: Path, measured: Measured) -> dict[str, Any]:
+    """Return costs and quality of the feed *items*: F1 of words by page, 0 for a missing page.
+
+    ``unseen`` is the mean over pages that no model of newscrawl is fitted to.
+    """
+    with items.open(encoding="utf-8") as file:
+        found = [json.loads(line) for line in file]
+    bodies = {f"/{item['url'].split('/', 3)[3]}": item.get("body") or "" for item in found}
     scores: list[tuple[SitePage, float]] = []
     for page in pages:
-        body = bodies.get(page.path) or ""
-        scores.append((page, bag_score(words(body), words(page.labels.body or "")).f1))
-    return Quality(
-        f1=mean([score for _, score in scores]),
-        unseen=mean([score for page, score in scores if page.labels.corpus in UNSEEN]),
-        right=sum(score >= RIGHT for _, score in scores),
-        given=sum(bool(bodies.get(page.path)) for page, _ in scores),
-    )
+        body = words(bodies.get(page.path, ""))
+        scores.append((page, bag_score(body, words(page.labels.body or "")).f1))
+    return {
+        "pages": len(pages),
+        "articles": len(found),
+        **asdict(measured),
+        "f1": mean([score for _, score in scores]),
+        "unseen": mean([score for page, score in scores if page.labels.corpus in UNSEEN]),
+        "right": sum(score >= RIGHT for _, score in scores),
+        "given": sum(bool(bodies.get(page.path)) for page in pages),
+    }

@@ -1,4 +1,4 @@
-"""What the reports of the benchmarks of crawls and archives share: figures of runs, and the page."""
+"""Figures of runs, and the page, for the reports of the benchmarks of crawls and archives."""
 
 from __future__ import annotations
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.speed.measured_process import FailedRunError
+from benchmarks.speed.report_parts import run_line
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from benchmarks.speed.pages import SitePage
 
@@ -28,20 +32,27 @@ class RunLog:
             text = path.read_text(encoding="utf-8")
             self._runs = [json.loads(line) for line in text.splitlines()]
 
-    def find(self, key: str, name: str, number: int) -> dict[str, Any] | None:
-        """Return the figures of a run, None if it is missing."""
-        wanted = {"key": key, "name": name, "round": number}
-        for run in self._runs:
-            if run.items() >= wanted.items():
-                return run
-        return None
-
     def runs(self, key: str, name: str) -> list[dict[str, Any]]:
         """Return the figures of all rounds of *name*."""
         return [run for run in self._runs if (run["key"], run["name"]) == (key, name)]
 
-    def add(self, key: str, name: str, number: int, figures: Mapping[str, Any]) -> None:
-        """Add a run and save it."""
+    def run_rounds(
+        self, key: str, names: Sequence[str], rounds: int, run: Callable[[str], dict[str, Any]]
+    ) -> None:
+        """Run each of *names* once per round, every second one reversed, unless it is there."""
+        for number in range(1, rounds + 1):
+            for name in names if number % 2 else reversed(names):
+                if number in {found["round"] for found in self.runs(key, name)}:
+                    continue
+                try:
+                    figures = run(name)
+                except FailedRunError as error:
+                    print(f"round {number}: {error}", file=sys.stderr, flush=True)
+                    continue
+                self._add(key, name, number, figures)
+                print(f"round {number}: {name:>20} {run_line(figures)}", flush=True)
+
+    def _add(self, key: str, name: str, number: int, figures: Mapping[str, Any]) -> None:
         load = os.getloadavg()[1]
         run = {"key": key, "name": name, "round": number, "load": load, **figures}
         self._runs.append(run)

@@ -5,8 +5,8 @@ text under the same parent, votes of the three algorithms, repeated markup. None
 language.
 
 The first pass rates blocks one by one. The second sees the probabilities of neighbours, of blocks
-with the same markup and of the page (stacking); it corrects pages with a wrong level, such as a feed
-below a short article.
+with the same markup and of the page (stacking); it corrects pages with a wrong level, such as a
+feed below a short article.
 
 Cython compiles this module, with the types in ``block_features.pxd``.
 """
@@ -234,7 +234,7 @@ class _Candidates:
             column[place] = held[group] / largest
 
     def fill_patterns(self, classes: dict[int, str]) -> None:
-        """Fill in statistics of blocks with the same markup: paragraphs repeat, and so do teasers."""
+        """Fill in statistics of blocks with the same markup: paragraphs and teasers repeat."""
         own, above = [], []
         for place in range(self.count):
             row, up = self.owner[place], self.above[place]
@@ -295,8 +295,8 @@ def feature_columns(  # noqa: PLR0917  # faster than keywords
 ) -> dict[str, array[float]]:
     """Return the features of candidates: see :func:`block_features`.
 
-    *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* the texts of the
-    blocks, *description* the descriptions in the metadata of the page.
+    *owner* and *rows* are columns of :class:`~newscrawl.body.blocks.Blocks`, *texts* the texts of
+    the blocks, *description* the descriptions in the metadata of the page.
     """
     candidates = _Candidates(document, owner, rows)
     candidates.fill_sizes()
@@ -416,7 +416,7 @@ def shared_probabilities(
 
 
 def _equal_values(features: Mapping[str, Sequence[float]], names: tuple[str, ...]) -> list[int]:
-    """Return a number for each candidate, the same for those with equal values of three features."""
+    """Return a number for each candidate, equal for those with equal values of three features."""
     first, second, third = (array("d", features[name]) for name in names)
     numbers: dict[tuple[float, ...], int] = {}
     groups: list[int] = []
@@ -458,7 +458,7 @@ def _fill_group(  # noqa: PLR0917  # as for feature_columns()
     sizes: array[float],
     total: float,
 ) -> None:
-    """Fill in the mean and the largest probability and the share of text of the blocks of a group."""
+    """Fill in the mean and largest probability and the share of text of a group's blocks."""
     count = len(rates)
     masses, chars, largest = zeros(count), zeros(count), zeros(count)
     mean = _new_column(columns, f"{name}_probability", count)

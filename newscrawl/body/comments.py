@@ -39,8 +39,8 @@ _STATE = re.compile(
 _INLINE = frozenset({"a", "b", "em", "font", "i", "span", "strong", "u"})
 _NEVER_REGIONS = frozenset({"html", "body", "main", "a", "span"})
 
-# A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a percentage.
-# It begins with a digit, for speed.
+# A day and a year, a time of day, a day in numbers, or an age such as "2 h"; not a price or a
+# percentage. It begins with a digit, for speed.
 _DATE = re.compile(
     r"\d(?:\D{1,20}+(?:19|20)\d\d(?!\d)|(?:(?<=(?<!\d)1)9|(?<=(?<!\d)2)0)\d\d\D{1,3}+\d"
     r"|\d?:\d\d|(?<=\b\d)\d?[./-]\d\d?\b(?!\s?%)|\s?(?:h|m|d|w|min)\b)"

@@ -1,7 +1,7 @@
 """CoreEx, the content extraction of Prasad and Paepcke (2008): text against links, node by node.
 
-The paper's names are textCnt, linkCnt, setTextCnt, setLinkCnt and S. Where the paper is silent or its
-constants fail on today's pages, the choice is documented with its parameter or function; it was
+The paper's names are textCnt, linkCnt, setTextCnt, setLinkCnt and S. Where the paper is silent or
+its constants fail on today's pages, the choice is documented with its parameter or function; it was
 measured on labelled pages, on one half of the sites. Cython compiles this module, with the types in
 ``coreex.pxd``.
 """
@@ -60,8 +60,8 @@ CoreExParameters.PUBLISHED = CoreExParameters(weight_text=0.01, largest_form=1.0
 def coreex(document: Document, parameters: CoreExParameters = CoreExParameters.TODAY) -> list[int]:
     """Return the roots of the subtrees that contain the core content, in document order.
 
-    They are S of the main content node, or that node alone. Empty if the page has no text outside of
-    links.
+    They are S of the main content node, or that node alone. Empty if the page has no text outside
+    of links.
     """
     return find_main_content(document, count_terminals(document, parameters), parameters)
 
@@ -195,7 +195,7 @@ def find_main_content(
 
 
 def find_title(document: Document, roots: Sequence[int]) -> int | None:
-    """Return the row of the heading that is the title of the content *roots*, None if there is none.
+    """Return the row of the heading that is the title of the content *roots*, None without one.
 
     The first ``h1`` in the content, else the last one before it, else the last heading before it.
     An extension of section 6.1 for today's pages.

@@ -193,7 +193,7 @@ def _is_big_node(
 def find_summary_node(
     document: Document, snippet_node: int, marks_before: Sequence[int], parameters: EconParameters
 ) -> int:
-    """Backtrack from the *snippet_node*; return the row where the distance is 0 for the first time."""
+    """Backtrack from the *snippet_node*; return the first row where the distance is 0."""
     end, node = document.end, snippet_node
     for father in document.ancestors(snippet_node):
         punc_num = marks_before[end[node]] - marks_before[node]

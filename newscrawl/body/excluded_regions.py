@@ -35,8 +35,8 @@ _REGION_NAME = re.compile(
 _NAMES = ("class", "id")
 _NEVER_REGIONS = frozenset({"body", "html", "main", "p"})
 
-# Shares of the page's text outside of links up to which an element is a region: old templates do not
-# close theirs.
+# Shares of the page's text outside of links up to which an element is a region: old templates do
+# not close theirs.
 MAX_SHARE = 0.3
 MAX_DATA_SHARE = 0.5  # a page of results can consist of tables
 
@@ -55,7 +55,8 @@ MIN_HIDDEN_CHARS = 800
 MIN_HIDDEN_RATIO = 1.5
 """Ratio of hidden text to text shown in one place from which it is the article."""
 MIN_FALLBACK_CHARS = 400
-"""Weighted characters of paragraphs for browsers without scripts from which they may be the article."""
+"""Weighted characters of paragraphs for browsers without scripts from which they may be the
+article."""
 _MAX_SHOWN = 6000
 _MIN_LONG_CHARS = 80
 # Script data and templates with placeholders. It begins with a set of characters, for speed.
@@ -125,7 +126,7 @@ def end_of_article(document: Document, heading: int | None) -> int:
 
 
 def _stories_follow(document: Document, article: int) -> bool:
-    """Return whether all siblings after *article* are stories, with a heading and much prose each."""
+    """Return whether all siblings after *article* are stories with a heading and much prose."""
     stories = [
         row
         for row in elements_in(document, document.parent[article], "article")
@@ -139,7 +140,7 @@ def _stories_follow(document: Document, article: int) -> bool:
 
 
 def _other_stories(document: Document, heading: int | None) -> int | None:
-    """Return the row where other stories begin: elements like that of the story, each below an ``h1``."""
+    """Return the row where other stories begin: elements like the story's, each below an ``h1``."""
     later = [row for row in document.rows_of("h1") if heading is not None and row > heading]
     if heading is None or not later:
         return None

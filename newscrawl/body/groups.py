@@ -101,8 +101,8 @@ def group_columns(
 ) -> dict[str, array[float]]:
     """Return the columns of :data:`GROUP_FEATURES` of candidate blocks.
 
-    *owner* are the block-level elements of the blocks, *firsts* their first text nodes, *home* is the
-    row of :func:`home_of`.
+    *owner* are the block-level elements of the blocks, *firsts* their first text nodes, *home* is
+    the row of :func:`home_of`.
     """
     groups = _Groups(document, owner, home)
     parts, holders = groups.fill_rows(firsts)
@@ -113,7 +113,7 @@ def group_columns(
 
 
 class _Groups:
-    """Groups of candidate blocks of a page around its *home*, with the columns of their features."""
+    """Groups of candidate blocks around the *home* of a page, with the columns of features."""
 
     def __init__(self, document: Document, owner: list[int], home: int) -> None:
         self.document, self.owner, self.count = document, owner, len(owner)
@@ -283,7 +283,7 @@ class _Groups:
                 column[place] = numbers[group]
 
     def fill_headings(self) -> None:
-        """Fill in the number of blocks since the last heading, and its link density; -1 for none."""
+        """Fill in the number of blocks since the last heading, and its link density; else -1."""
         since_column, density_column = (
             self.columns["since_heading"],
             self.columns["heading_density"],

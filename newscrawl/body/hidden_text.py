@@ -36,9 +36,10 @@ def little_hidden_text(
 ) -> frozenset[int]:
     """Return those of the text nodes *rows* that are hidden and no part of the story.
 
-    *rows* are the body, ``hides(row)`` says whether style hides a row. A unit is the outermost hidden
-    element around text. Nothing is removed if most of the body is hidden. Units go if they are little
-    in all and few are alike, or if one that is alike lies between two paragraphs with its tag.
+    *rows* are the body, ``hides(row)`` says whether style hides a row. A unit is the outermost
+    hidden element around text. Nothing is removed if most of the body is hidden. Units go if they
+    are little in all and few are alike, or if one that is alike lies between two paragraphs with
+    its tag.
     """
     units: dict[int, list[int]] = {}
     for row in rows:

@@ -1,8 +1,8 @@
 """NCE, the News Content Extractor of Laber et al. (CIKM 2009), in its three phases.
 
-The text of the paper is partly lost; Cardoso's thesis, section 3.4.1, restates the conditions. Where
-both are silent or fail on today's pages, the choice was measured on labelled pages, on one half of the
-sites (``benchmarks/fit_nce.py``), and is documented with its parameter or function.
+The text of the paper is partly lost; Cardoso's thesis, section 3.4.1, restates the conditions.
+Where both are silent or fail on today's pages, the choice was measured on labelled pages, on one
+half of the sites (``benchmarks/fit_nce.py``), and is documented with its parameter or function.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class NceParameters:
     alpha4: int = 10
     #: condition (iii): link density from which a sibling is ignored; above 1 none is ignored
     beta1: float = 1.01
-    #: condition (ii): minimum text of the subtree of the separator node; the one sensitive parameter
+    #: condition (ii): minimum text of the subtree of the separator node; the one sensitive
+    #: parameter
     beta2: float = 1600
     #: minimum text of the leaf from which the search climbs
     beta3: float = 160
@@ -60,12 +61,13 @@ class NceParameters:
     #: phase 2: maximum share of the forest's text that may be removed; larger regions are articles
     #: of similar parts
     removable: float = 0.6
-    #: phase 2: cut before the least common ancestor of the region (thesis) instead of its first block
+    #: phase 2: cut before the least common ancestor of the region (thesis) instead of its first
+    #: block
     common_ancestor: bool = False
     #: phase 1: the search may start at leaves inside links, as in the papers
     link_leaves: bool = False
-    #: how often beta2 and beta3 are halved if there is no separator node, before the fallback to the
-    #: whole tree; the papers have 0, which fails on short articles
+    #: how often beta2 and beta3 are halved if there is no separator node, before the fallback to
+    #: the whole tree; the papers have 0, which fails on short articles
     relaxations: int = 2
 
     PUBLISHED: ClassVar[NceParameters]
@@ -75,8 +77,8 @@ NceParameters.PUBLISHED = NceParameters(
     alpha1=50, beta1=0.5, beta2=800, beta4=0.4, beta6=0.7, sibling=160, removable=1.0,
     link_leaves=True, relaxations=0,
 )  # fmt: skip
-"""The papers' conditions: one sibling of beta3 characters, no fallback but the whole tree, no limit of what
-phase 2 removes. gamma is that of the paper's example; the papers give no other value."""
+"""The papers' conditions: one sibling of beta3 characters, no fallback but the whole tree, no limit
+of what phase 2 removes. gamma is that of the paper's example; the papers give no other value."""
 
 Fallback = Literal["relaxed", "whole_tree"]
 
@@ -125,8 +127,8 @@ def find_region(document: Document, parameters: NceParameters | None = None) -> 
 def find_separator_node(document: Document, parameters: NceParameters) -> int | None:
     """Return the row of the separator node, None if no node qualifies.
 
-    A leaf is a shown text node. Unless ``link_leaves``, those inside ``a`` are skipped: a long teaser is
-    a link, a paragraph is not.
+    A leaf is a shown text node. Unless ``link_leaves``, those inside ``a`` are skipped: a long
+    teaser is a link, a paragraph is not.
     """
     chars_before, link_chars_before = document.chars_before, document.link_chars_before
     rejected: set[int] = set()  # ancestors shared with earlier leaves
@@ -207,9 +209,9 @@ def find_first_comment(
 ) -> int | None:
     """Return the row before which the comment region is cut off, None if there is none.
 
-    The paper cuts before the first block of the first component with enough blocks, the thesis before
-    their least common ancestor, which may lie above the forest. Unrelated prose shares half of its
-    characters and more: without ``removable`` phase 2 cuts stories.
+    The paper cuts before the first block of the first component with enough blocks, the thesis
+    before their least common ancestor, which may lie above the forest. Unrelated prose shares half
+    of its characters and more: without ``removable`` phase 2 cuts stories.
     """
     blocks: list[_Block] = []
     for place, row in enumerate(_comment_candidates(document, forest, parameters)):

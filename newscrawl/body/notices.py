@@ -64,7 +64,7 @@ def without_notices(
 
 
 def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool:
-    """Return whether a short block labels an advertisement, or is the inline caption of an image."""
+    """Return whether a short block labels an advertisement or is the caption of an image."""
     rows, owner = blocks.rows[place], blocks.owner[place]
     if len(text) <= _MAX_ADVERTISING and document.tag[owner] not in _NEVER_LABELS:
         lower = text.lower()
@@ -81,7 +81,7 @@ def _is_label(document: Document, blocks: Blocks, place: int, text: str) -> bool
 
 
 def _is_reference(document: Document, blocks: Blocks, place: int, site: str | None) -> bool:
-    """Return whether a block is headlines that link to the site, before or after a label ("Read also:")."""
+    """Return whether a block is linked headlines of the site around a label ("Read also:")."""
     rows, links, before = blocks.rows[place], document.link_chars_before, document.chars_before
     first, end = rows[0], rows[-1] + 1
     chars = links[end] - links[first]

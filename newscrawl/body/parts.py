@@ -45,7 +45,7 @@ _MIN_PROSE_CELL = 80
 
 
 def parse_names(names: Iterable[str], known: Sequence[N], kind: str) -> frozenset[N]:
-    """Return those of *known* with these *names*. Raises ``ValueError``; *kind* is for its message."""
+    """Return the *known* ones of *names*. Raises ``ValueError``; *kind* is for its message."""
     wanted = {name.strip() for name in names} - {""}
     if unknown := wanted.difference(known):
         raise ValueError(f"unknown {kind} {min(unknown)!r}; expected one of: {', '.join(known)}")
@@ -125,8 +125,8 @@ def with_captions_and_tables(
 ) -> list[int]:
     """Return *roots* with captions and data tables, which no method selects, if in *parts*.
 
-    Captions are those from the row *start* to the last root, tables those between the roots and right
-    after them.
+    Captions are those from the row *start* to the last root, tables those between the roots and
+    right after them.
     """
     added: list[int] = []
     if roots and "captions" in parts:

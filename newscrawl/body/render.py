@@ -37,8 +37,8 @@ INVISIBLE_CHARACTERS = re.compile(
 def render(document: Document, roots: Iterable[int], skip: AbstractSet[int] = frozenset()) -> str:
     """Return the shown text of the subtrees of *roots*, which are in document order.
 
-    Block-level elements and ``<br><br>`` separate paragraphs by a blank line; ``<br>`` and the lines
-    of a ``pre`` end a line; inline elements join as in the source. White space is collapsed.
+    Block-level elements and ``<br><br>`` separate paragraphs by a blank line; ``<br>`` and the
+    lines of a ``pre`` end a line; inline elements join as in the source. White space is collapsed.
     Subtrees and text nodes with a row in *skip* are left out.
     """
     flow = Flow(document)

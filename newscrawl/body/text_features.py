@@ -2,7 +2,8 @@
 
 Furniture is what surrounds stories: sign-ups, advertisements, legal notices, controls. A reader
 tells "Sign up for our newsletter" from a story by its words alone. They are features of the block
-classifier, not rules: stories have some of these words, too. The other features do not depend on the language.
+classifier, not rules: stories have some of these words, too. The other features do not depend on
+the language.
 
 Cython compiles this module, with the types in ``text_features.pxd``.
 """
@@ -30,7 +31,8 @@ TEXT_FEATURES = (
 SENTENCE = 2.0
 """Value of the feature ``ends`` of a text that ends like a sentence."""
 UNSPACED = frozenset({"ja", "ko", "th", "vi", "zh"})
-"""Languages whose words are searched in the text: they are not separated, or are several syllables."""
+"""Languages whose words are searched in the text: they are not separated, or are several
+syllables."""
 
 # Characters in which symbols, digits and words are counted.
 _SYMBOL_CHARS, _DIGIT_CHARS, _WORD_CHARS = 100, 60, 300
@@ -134,7 +136,7 @@ class _FurnitureCounter:
         self.rare = self.share = 0.0
 
     def count(self, text: str) -> None:
-        """Count those of *text*. Words are compared by their stems, which most inflected forms share."""
+        """Count those of *text*. Words are compared by stems, which most inflected forms share."""
         stem, mask, has_sign = _STEM, _KEY_MASK, 0
         text = text[:_WORD_CHARS].lower()
         found = size = length = key = 0
@@ -188,7 +190,7 @@ def _stems() -> tuple[dict[str, int], bytearray]:
 
 @cache
 def _unspaced() -> tuple[dict[str, int], re.Pattern[str], bytearray]:
-    """Return the words that are not separated, their pattern, and a mark for one character of each."""
+    """Return the words that are not separated, their pattern, and a mark of one character each."""
     codes, signs = _words(unspaced=True), bytearray(_KEY_MASK + 1)
     for word in codes:
         signs[ord(max(word)) & _KEY_MASK] = 1

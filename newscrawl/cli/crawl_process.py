@@ -138,7 +138,8 @@ def crawl_to_feeds(
     """
     _set_filters(settings, filters)
     if markdown:
-        settings.set("NEWSCRAWL_EXTRA_FIELDS", _with_markdown(settings), priority="cmdline")
+        extra = sorted({*setting(settings, "NEWSCRAWL_EXTRA_FIELDS"), "body_markdown"})
+        settings.set("NEWSCRAWL_EXTRA_FIELDS", extra, priority="cmdline")
         overwrite_output = [_markdown_uri(uri, overwrite=True) for uri in overwrite_output]
         output = [_markdown_uri(uri) for uri in output]
         default_feed = _markdown_uri(MARKDOWN_FEED)
@@ -312,10 +313,6 @@ def failure_message(error: BaseException | None) -> str:
         return "not a public address; allow it with -s NEWSCRAWL_ALLOWED_ADDRESSES=HOST"
     message = str(error)
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
-
-
-def _with_markdown(settings: Settings) -> list[str]:
-    return sorted({*setting(settings, "NEWSCRAWL_EXTRA_FIELDS"), "body_markdown"})
 
 
 def _markdown_uri(uri: str, *, overwrite: bool = False) -> str:

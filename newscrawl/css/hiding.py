@@ -1,4 +1,4 @@
-"""Rules that may hide text, found without parsing: styles are seldom needed to know that none is."""
+"""Rules that may hide text, found without parsing: mostly, no style is needed to exclude it."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _NamesTree(StyleTree):
     def selector(self, text: str) -> Selector | None:
         """Return the selector *text* if it may match, by its names. One with attributes does not.
 
-        They are of images and controls, states of panels, and of text that an attribute hides anyway.
+        They are of images and controls, states of panels, or of text hidden by an attribute.
         """
         selector = None if "[" in text else compile_selector(text)
         self.steps += len(text) >> 4

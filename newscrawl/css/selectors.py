@@ -426,8 +426,7 @@ _TESTS: dict[str, Test] = {
 }
 
 _NEVER = lazy_regex(r"::|:(?:hover|focus|active|before|after|visited|target|first-l|-)")
-# Tag, and last class or id, of the subject of a plain selector, with its end; else, the rest of a list
-# that has others.
+# Tag, and last class or id, of a plain selector's subject, with its end; or the rest of a list.
 _SUBJECTS = lazy_regex(
     rf"((?:[-\w.#:]*+[{SPACE}>+~]++)*+([-\w]*+)([.#][-\w]++)*+[-\w:]*+)[{SPACE}]*+([,;])|([^;]++);?+",
     re.ASCII,

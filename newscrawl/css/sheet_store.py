@@ -113,7 +113,7 @@ class SheetStore:
 
 
 class _SheetFolder:
-    """A folder of about *size* bytes with a file for each sheet; the time of a file is its last use.
+    """A folder of about *size* bytes with a file for each sheet; its time is that of its last use.
 
     A file appears with its whole content. Damaged files and those of another format are not read.
     """

@@ -219,7 +219,7 @@ class SheetStack:
 
 
 def _layer_ranks(sheets: Iterable[Sheet]) -> dict[str, LayerRank]:
-    """Return the ranks of layers in the cascade: by first mention, and above those inside of them."""
+    """Return the ranks of layers in the cascade: by first mention, above their inner ones."""
     order: dict[str, int] = {}
     ranks: defaultdict[str, LayerRank] = defaultdict(lambda: (inf,))
     for layer in (layer for sheet in sheets for layer in sheet.layers):

@@ -92,11 +92,10 @@ def read_rows(
     """Return the columns of a page, those of :func:`~newscrawl.document.flatten.flatten`.
 
     A parser spends most of its time on nodes and attributes that are not used, and on freeing them.
-    *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the rows
-    *shown*. None: the columns have to be read from the tree,
-    because the compiled module is missing, there are more than :data:`MAX_TAGS` or :data:`MAX_TEXTS`,
-    elements are nested in more than 2,000 others, a tag has more than 256 attributes, or a name has
-    100 bytes or more.
+    *utf8* is valid UTF-8 without NUL and carriage return. No attribute hides the elements at the
+    rows *shown*. None: the columns have to be read from the tree, because the compiled module is
+    missing, there are more than :data:`MAX_TAGS` or :data:`MAX_TEXTS`, elements are nested in more
+    than 2,000 others, a tag has more than 256 attributes, or a name has 100 bytes or more.
     """
     return None
 
@@ -143,7 +142,7 @@ class Document(Rows):
         root: etree._Element | None = None,
         source: bytes = b"",
     ) -> None:
-        """*root* is the tree that *columns* are of; if None, it is parsed from *source* on demand."""
+        """*root* is the tree of *columns*; if None, it is parsed from *source* on demand."""
         for name in Rows.__slots__:
             setattr(self, name, getattr(columns, name))
         self._root = root
@@ -162,8 +161,8 @@ class Document(Rows):
     def root(self) -> etree._Element:
         """The ``html`` element; the tree has no comments and no processing instructions.
 
-        If libxml2 has other rules than :mod:`~newscrawl.document.html_tables` and its tree differs from
-        the rows, the tree is built from them.
+        If libxml2 has other rules than :mod:`~newscrawl.document.html_tables` and its tree differs
+        from the rows, the tree is built from them.
         """
         if self._root is None:
             root = _parse(self.source, [])
@@ -212,7 +211,7 @@ class Document(Rows):
         return frozenset(b" ".join(found).decode(errors="replace").split())
 
     def scripts(self, wanted: Iterable[str] = ("",)) -> Iterator[tuple[str, str]]:
-        """Yield attributes and text of the ``script`` elements with one of *wanted*, as in the source."""
+        """Yield attributes and text of the ``script`` elements with one of *wanted*, as written."""
         parts = [part.encode(errors="replace") for part in wanted]
         source = self.source
         lower = source if b"<script" in source else source.lower()
@@ -256,11 +255,11 @@ class Document(Rows):
         return elements
 
     def chars(self, row: int) -> float:
-        """Return the length of text(T_u): weighted characters of shown text in the subtree of *row*."""
+        """Return the length of text(T_u): weighted characters of shown text below *row*."""
         return self.chars_before[self.end[row]] - self.chars_before[row]
 
     def attributes_of(self, row: int) -> Mapping[str, str]:
-        """Return the attributes of the element at *row*, read from the source if there is no tree."""
+        """Return the attributes of the element at *row*, from the source if there is no tree."""
         if not self.places:
             return dict(self.element(row).items())  # type: ignore[arg-type]  # of HTML, text
         place = self.places[row]
@@ -314,7 +313,7 @@ class Document(Rows):
         return names, "\0".join(names).lower()
 
     def with_hidden(self, ranges: Sequence[range]) -> Document:
-        """Return a copy with the rows in *ranges* hidden; it shares the tree. Itself without ranges.
+        """Return a copy with hidden rows in *ranges*, which shares the tree; itself without them.
 
         The ranges are in document order and do not overlap.
         """
@@ -341,7 +340,7 @@ class Document(Rows):
         return Document(columns, self.encoding, self.flags, root=root, source=self.source)
 
     def with_fallbacks(self) -> Document:
-        """Return the document with what ``noscript``, ``template``, ``srcdoc`` and script templates hold."""
+        """Return the document with what ``noscript``, ``template``, ``srcdoc``, scripts hold."""
         return self.with_source(show_fallbacks(self.source))
 
     def with_source(self, source: bytes, *, scripts: bool = False) -> Document:
@@ -387,7 +386,7 @@ class Document(Rows):
         return squeeze(self.text[inside[0]]) if len(inside) == 1 else self.join_texts(inside)
 
     def join_texts(self, rows: Iterable[int]) -> str:
-        """Return the joined text of the text nodes *rows*, with spaces only where the page has them."""
+        """Return the joined text of the text nodes *rows*, with the spaces of the page only."""
         parts: list[str] = []
         last: int | None = None
         for row in rows:
@@ -464,10 +463,10 @@ def parse_document(
 ) -> Document:
     """Return the :class:`Document` of a page.
 
-    *encoding* is the charset of the HTTP header (:mod:`newscrawl.document.encoding` decides whether it
-    is used). With *scripts*, text of script, style, noscript, template and svg elements gets rows,
-    marked ``SCRIPT``: CoreEx R1 to R4 count it. Raises :class:`DocumentError` if the input is not an
-    HTML page.
+    *encoding* is the charset of the HTTP header (:mod:`newscrawl.document.encoding` decides whether
+    it is used). With *scripts*, text of script, style, noscript, template and svg elements gets
+    rows, marked ``SCRIPT``: CoreEx R1 to R4 count it. Raises :class:`DocumentError` if the input is
+    not an HTML page.
     """
     flags: list[str] = []
     if isinstance(html, str):

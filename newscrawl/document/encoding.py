@@ -193,7 +193,8 @@ def _declared(data: bytes, charset: str | None) -> list[str]:
     """Return the declared codecs in the order of trial.
 
     ISO-8859-1 in the header is often a server default, so the page's declaration precedes it, and
-    bytes that are no text of its languages refute it. A declaration of UTF-16 is wrong: such pages have been recognised by their bytes.
+    bytes that are no text of its languages refute it. A declaration of UTF-16 is wrong: such pages
+    have been recognised by their bytes.
     """
     header = whatwg_codec(charset)
     own = page_charset(data)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAX_ATTRIBUTES = 256
 """Attributes that a tag may keep; tags of news pages have up to 60."""
 
-# As libxml2 reads them: "=" may begin a name, and a value without its closing quote extends to the end
-# of the page.
+# As libxml2 reads them: "=" may begin a name, and a value without its closing quote extends to the
+# end of the page.
 _SPACE = rb" \t\n\r\f"
 _VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^%b>]*+)""" % _SPACE
 _ONE = rb"[^%b/>][^%b/>=]*+(?:[%b]*+=[%b]*+%b)?+" % (*[_SPACE] * 4, _VALUE)

@@ -1,7 +1,7 @@
 """Rules for the tree of a page: those of libxml2 2.14, which precede HTML5.
 
-Found with all pairs of tags, and compared with that version of the parser by the tests. Older versions
-have another tokenizer and build other trees of old markup.
+Found with all pairs of tags, and compared with that version of the parser by the tests. Older
+versions have another tokenizer and build other trees of old markup.
 """
 
 from __future__ import annotations

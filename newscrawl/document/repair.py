@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from newscrawl.document.rows import Rows
 
-# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead; other elements end the head.
+# https://html.spec.whatwg.org/multipage/parsing.html#parsing-main-inhead; other elements end the
+# head.
 _METADATA = frozenset(
     {"base", "basefont", "bgsound", "link", "meta", "noscript", "script", "style", "template", "title"}
 )  # fmt: skip
@@ -85,14 +86,14 @@ def _close_elements(found: re.Match[bytes]) -> bytes:
 
 
 def show_shadow_roots(rows: Rows, utf8: bytes) -> bytes | None:
-    """Return the page with declarative shadow roots as ``div``, as browsers show them; else None."""
+    """Return the page with declarative shadow roots as ``div``, as browsers do; else None."""
     if "template" not in rows.by_tag or b"shadowroot" not in utf8:
         return None
     return _as_divs(utf8, lambda _, attributes: bool(_SHADOW_ROOT.search(attributes)))
 
 
 def show_fallbacks(utf8: bytes) -> bytes:
-    """Return the page with templates, frames and content for browsers without scripts as ``div``."""
+    """Return the page with templates, frames and content without scripts as ``div``."""
     if b"srcdoc" in utf8:
         utf8 = _FRAME.sub(_as_div, utf8)
     return _as_divs(

@@ -43,7 +43,8 @@ HIDING_ATTRIBUTES: Mapping[str, Callable[[str], bool]] = {
 """Attributes that can hide an element, with a test of their value."""
 
 VISIBLE_TAGS = frozenset({"b", "em", "mark", "span", "strong"})
-"""Tags of parts of a sentence, which ``aria-hidden`` hides from screen readers only: initials, words."""
+"""Tags of parts of a sentence, which ``aria-hidden`` hides from screen readers only: initials,
+words."""
 
 KEPT_ATTRIBUTES = ("class", "id", "itemtype", "role", "href")
 """Attributes whose values are kept in ``Rows.attributes``."""
@@ -83,7 +84,7 @@ METADATA_TAGS = {
 
 
 class Statement(NamedTuple):
-    """An element with metadata of the page, as plain values: an lxml element would keep the tree."""
+    """An element with metadata, as plain values: an lxml element would keep the tree."""
 
     row: int
     tag: str

@@ -1,6 +1,7 @@
 """Structure of the body: blocks with their lists, quotes and tables, links and emphasis.
 
-:func:`body_blocks` reads the text in the same walk, so that all formats have the same words. URLs are absolute and have the scheme http or https.
+:func:`body_blocks` reads the text in the same walk, so that all formats have the same words. URLs
+are absolute and have the scheme http or https.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Marks(NamedTuple):
     script: str = ""
 
     def between(self, other: Marks) -> Marks:
-        """Return the marks of a space between two runs of text; emphasis has no spaces at its ends."""
+        """Return the marks of a space between two runs of text; emphasis has none at its ends."""
         if self == other:
             return self
         return Marks(self.link) if self.link == other.link else NO_MARKS
@@ -126,8 +127,8 @@ def body_blocks(
 ) -> tuple[str, list[BodyBlock | BodyTable]]:
     """Return text and blocks of the body in the subtrees of *roots*, without the rows in *skip*.
 
-    The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that of the page. Images between two roots are included if no text is next to them except a
-    caption.
+    The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that
+    of the page. Images between two roots are included if no text is next to them except a caption.
     """
     flow = _BlockFlow(document, roots, PageLinks(document, url))
     flow.write(roots, skip)
@@ -162,7 +163,7 @@ class _OpenBlock:
 
 
 class _BlockFlow(Flow):
-    """Collects blocks; the structure around a text is that of all ancestors, also above the roots."""
+    """Collects blocks; a text has the structure of all its ancestors, also above the roots."""
 
     def __init__(self, document: Document, roots: Sequence[int], links: PageLinks) -> None:
         super().__init__(document)
@@ -176,7 +177,7 @@ class _BlockFlow(Flow):
         self._images = 0
 
     def start(self, root: int, previous: int | None) -> None:
-        """Start a paragraph; add images and players before it that no text is next to except a caption."""
+        """Start a paragraph; add images and players before it with no text but a caption."""
         if previous is not None:
             self._add_media(range(self.document.end[previous], root), around=(previous, root))
         super().start(root, previous)

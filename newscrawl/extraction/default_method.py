@@ -54,7 +54,7 @@ def load_default_models(folder: Path | None) -> DefaultModels:
 
 
 def find_by_models(page: PageContext, options: ExtractOptions) -> MethodResult:
-    """Find the region by NCE, the title with the title model, the body with the block classifier."""
+    """Find the region by NCE, the title by its model, the body by the block classifier."""
     document = page.document
     models = load_default_models(options.models)
     found = find_region(document, options.nce)

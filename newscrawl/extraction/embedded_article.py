@@ -59,8 +59,8 @@ _MAX_REST, _MIN_WHOLE = 0.15, 0.8
 _SEARCHED = 24
 _MIN_SHARED = 0.4  # of the shingles of a headline, in the story below it
 
-# Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js, Gutenberg,
-# htmlparser2, Portable Text, ProseMirror and Slate.
+# Keys of texts and of nested objects in the rich text of Arc, Contentful, Draft.js, Editor.js,
+# Gutenberg, htmlparser2, Portable Text, ProseMirror and Slate.
 _TEXT_KEYS = (
     "text", "value", "html", "content", "rendered", "innerHTML", "data", "body", "paragraph", "basic",
     "articleBody", "children", "nodes", "blocks", "paragraphs", "items", "list_items", "content_elements",
@@ -297,7 +297,7 @@ class _DataReader:
         return _DESCRIBED if any(key in start for key in page.descriptions) else 0
 
     def _names_page(self, value: dict[str, Any], *, nested: bool) -> bool:
-        """Return whether a string of *value*, whatever its key, is a headline, or one an address."""
+        """Return whether a string of *value*, with any key, is a headline, or one an address."""
         for key, part in value.items():
             texts: Iterable[Any] = (part,)
             if isinstance(part, (dict, list)) and (

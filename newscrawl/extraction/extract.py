@@ -263,7 +263,7 @@ def _select_body(
     *,
     whole: bool,
 ) -> None:
-    """Set the body, without the title; unless *whole*, also without boilerplate and excluded parts."""
+    """Set the body, without the title; unless *whole*, without boilerplate and excluded parts."""
     document, title, roots = page.document, result.title, result.roots
     own_rows = frozenset() if title is None else title_rows(document, roots, title)
     skipped = own_rows | result.skipped
@@ -336,7 +336,7 @@ def _kind(
 
 
 def _has_declared_story(article: Article, document: Document, metadata: Metadata) -> bool:
-    """Return whether the page declares an article and has a story whose long body and date are certain.
+    """Return whether the page declares an article and has a long story of certain body and date.
 
     It has a headline in JSON-LD, or the type and a date of publication in ``meta`` elements, which
     imprints seldom have. A page whose data contain the body may show nothing else.

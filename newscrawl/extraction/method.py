@@ -38,7 +38,7 @@ FORMAT_FIELDS: dict[BodyFormat, str] = {
 
 @dataclass(slots=True)
 class Trace:
-    """Intermediate results of :func:`~newscrawl.extraction.extract.extract`, which fills an empty one.
+    """Intermediate results of :func:`~newscrawl.extraction.extract.extract`, empty at its start.
 
     A method leaves out the steps that it does not have.
     """

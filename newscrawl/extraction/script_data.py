@@ -115,7 +115,7 @@ def _unescaped(text: str) -> str:
 
 
 def expanded(value: Any) -> Any:
-    """Return *value* with its references resolved if it is a list with references (devalue, Qwik)."""
+    """Return *value* with resolved references if it is a list with references (devalue, Qwik)."""
     known: dict[int, Any] = {}
     if isinstance(value, dict) and isinstance(objects := value.get("objs"), list):
         flat = list(map(_numbered, objects))
@@ -206,7 +206,7 @@ def _expand(flat: Sequence[Any], place: Any, known: dict[int, Any]) -> Any:
 
 
 def _literals(text: str, wanted: Sequence[str]) -> Iterator[Any]:
-    """Yield the objects, lists and strings with one of *wanted* that a script assigns or passes on."""
+    """Yield the objects, lists and strings with one of *wanted* that a script assigns or passes."""
     if "$R[" in text:  # the names of values in Seroval (Solid, TanStack)
         text = _SEROVAL.sub("", text)
     function = _FUNCTION.search(text)

@@ -30,7 +30,7 @@ _SEPARATE_TAGS = frozenset({"aside", "button", "footer", "form", "header", "nav"
 def set_story_media(
     article: Article, document: Document, result: MethodResult, names: AbstractSet[str]
 ) -> None:
-    """Set the fields *names* of *article*: images, videos and recordings in the order of the page."""
+    """Set the fields *names* of *article*: images, videos and recordings in the page's order."""
     found: dict[str, list[Media]] = {
         name: [] for name in ("images", "videos", "audio") if name in names
     }
@@ -54,7 +54,7 @@ def set_story_media(
 
 
 def _rows(document: Document, result: MethodResult) -> Iterator[int]:
-    """Yield the rows of images and players of the story from its title to the end of its container."""
+    """Yield the rows of images and players from the title to the end of the story's container."""
     roots = sorted(result.roots)
     if not roots:
         return

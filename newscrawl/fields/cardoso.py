@@ -1,4 +1,4 @@
-"""Title and date by the published method: attributes 1 to 9 of text nodes and two classifiers of them.
+"""Title and date by the published method: attributes 1 to 9 of text nodes, two classifiers.
 
 DocEng 2011, 3.3 and 3.4; thesis, 3.2 and 3.4.
 The title is classified first, then the date, with the distance to the title as a feature.
@@ -55,7 +55,8 @@ DATE_FEATURES = (*INDEPENDENT_DATE_FEATURES, "title_distance")
 """Features for a date: all attributes but 9."""
 
 EDIT_WEIGHTS = (1, 4, 2)
-"""Costs of insertion, deletion and substitution (thesis, 3.2) from a text to the ``title`` element."""
+"""Costs of insertion, deletion and substitution (thesis, 3.2) from a text to the ``title``
+element."""
 
 # Longer texts skip the quadratic comparison: such a distance (12 and more) rules out a title.
 _MAX_LENGTH_RATIO = 4

@@ -91,7 +91,7 @@ def find_further_pages(document: Document, roots: Sequence[int], url: str) -> tu
         return ()
 
     def targets(links: Iterable[Link]) -> Iterator[tuple[str, Readings, str, bool]]:
-        """Yield the address, readings and label of *links* on the host, and whether they are named."""
+        """Yield address, readings and label of *links* on the host, and whether they are named."""
         for href, label, is_next in links:
             with suppress(ValueError):
                 target = urljoin(base, href)

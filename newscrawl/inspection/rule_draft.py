@@ -95,7 +95,8 @@ def _body(document: Document, trace: Trace) -> Iterator[str]:
         return
     wanted = _BODY_SHARE * sum(len(document.text[row]) for row in kept)
     home = max(kept)
-    while sum(len(document.text[row]) for row in _inside(document, home, kept)) < wanted:
+    end = document.end
+    while sum(len(document.text[row]) for row in kept if home <= row < end[home]) < wanted:
         home = document.parent[home]
     home = home if document.tag[home] != TEXT else document.parent[home]
     yield f"body: {_path(document, home)}"
@@ -109,10 +110,6 @@ def _body(document: Document, trace: Trace) -> Iterator[str]:
         rows = _named(document, line.rpartition("//")[2], home)
         if not any(matched.intersection(document.text_nodes(row)) for row in rows):
             yield line
-
-
-def _inside(document: Document, row: int, rows: Iterable[int]) -> Iterator[int]:
-    return (it for it in rows if row <= it < document.end[row])
 
 
 def _others(document: Document, row: int, kept: set[int]) -> Iterator[int]:
@@ -189,12 +186,11 @@ def _step(document: Document, row: int) -> str:
     if _NAME.fullmatch(identifier):
         return f"{tag}[@id='{identifier}']"
     classes = filter(_NAME.fullmatch, document.attributes["class"].get(row, "").split())
-    steps = [_by_class(tag, name) for name in classes]
+    steps = [
+        f"{tag}[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
+        for name in classes
+    ]
     return min(steps, key=lambda step: len(_named(document, step, 0)), default=tag)
-
-
-def _by_class(tag: str, name: str) -> str:
-    return f"{tag}[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
 
 
 def _named(document: Document, step: str, within: int) -> Sequence[int]:

@@ -44,7 +44,7 @@ COREEX_VARIANTS: Final = {
     "R5": CoreExParameters.PUBLISHED,
 }
 """Configurations of Table 1 of CoreEx. R6 is R5 on a page converted to XHTML by
-:mod:`benchmarks.papers.xhtml`."""
+``benchmarks.papers.coreex_paper``."""
 
 _COREEX_CONFIDENCE: Final = {"R1": 0.0, "R2": 0.21, "R3": 0.23, "R4": 0.23, "R5": 0.57}
 _ECON_LITERAL_CONFIDENCE: Final = 0.77

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 META: Final = "newscrawl_identity"
 #: meta key: number of bytes after which the body is cut off
 CUT: Final = "newscrawl_cut"
-# Compressed bytes that are decoded on the event loop. The limit of the decoded bytes bounds the time.
+# Compressed bytes decoded on the event loop. The limit of the decoded bytes bounds the time.
 _MAX_INLINE_SIZE: Final = 2**20
 _UNLIMITED: Final = 2**30
 

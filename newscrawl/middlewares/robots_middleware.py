@@ -52,10 +52,10 @@ META: Final = "newscrawl_robots"
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Replaces Scrapy's ``RobotsTxtMiddleware`` (100); enabled by ``ROBOTSTXT_OBEY``.
 
-    Differences: an unreachable robots.txt (5xx, 407, 429, timeout, no connection) disallows the site
-    for an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are downloaded. A
-    worker reduces them to the rules for this crawler, up to a limit
-    (``newscrawl.crawling.network.rule_files``), and the rules of all hosts are kept up to another one.
+    Differences: an unreachable robots.txt (5xx, 407, 429, timeout, no connection) disallows the
+    site for an hour; ``http`` and ``https`` have separate rules; only the first 512 KB are
+    downloaded. A worker reduces them to the rules for this crawler, up to a limit
+    (``newscrawl.crawling.network.rule_files``), and those of all hosts are kept up to another one.
     """
 
     def __init__(self, crawler: Crawler) -> None:

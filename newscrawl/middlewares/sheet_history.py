@@ -1,4 +1,4 @@
-"""Style sheets of former crawls, by URL: what they were parsed to, and how to ask for a newer version."""
+"""Style sheets of former crawls, by URL: their parsed form, and how to ask for a newer version."""
 
 from __future__ import annotations
 

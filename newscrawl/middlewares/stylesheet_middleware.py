@@ -130,8 +130,8 @@ class StylesheetMiddleware(Component):
         self._history = SheetHistory(folder)
         self._timeout = setting(settings, "NEWSCRAWL_CSS_TIMEOUT")
         self._host_requests = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
-        # Besides CONCURRENT_REQUESTS, see Downloader. Below 4 of them there is no limit, since sheets
-        # that time out in turn take longer.
+        # Besides CONCURRENT_REQUESTS, see Downloader. Below 4 of them there is no limit, since
+        # sheets that time out in turn take longer.
         requests = settings.getint("CONCURRENT_REQUESTS") // 4 or MAX_CACHED
         self._slots = asyncio.Semaphore(requests)
         self._crawler = crawler
@@ -187,11 +187,11 @@ class StylesheetMiddleware(Component):
         return response
 
     def learn(self, url: str, *, shows_story: bool) -> None:
-        """Record whether the page *url* shows its story; from page data it is read without style."""
+        """Record whether the page *url* shows its story; page data are read without style."""
         self._shows_stories[site_key_or(url, "")] = shows_story
 
     async def arguments(self, page: PageItem) -> dict[str, Any]:
-        """Return the sheets of *page*, with their imports, as arguments of the task that extracts it.
+        """Return the sheets of *page*, with their imports, as arguments of its task.
 
         Waits for the timeout at most; sheets that failed or are not complete then are left out.
         Imports are resolved against the URL of their sheet as linked, before redirects.

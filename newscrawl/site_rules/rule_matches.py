@@ -51,7 +51,7 @@ class RuleMatches(NamedTuple):
 def with_replacements(
     document: Document, rule: SiteRule | None, *, scripts: bool = False
 ) -> Document:
-    """Return the page after the replacements of *rule* in its source; with *scripts*, their text."""
+    """Return the page after the replacements of *rule* in its source; with *scripts*, in theirs."""
     source = document.source
     for old, new in rule.replacements if rule else ():
         source = source.replace(old.encode(), new.encode())
@@ -94,7 +94,7 @@ def match_rule(
 
 
 def _nodes(expression: etree.XPath, root: etree._Element) -> list[Any]:
-    """Return the elements and texts that *expression* finds; none if it fails, as one of a bad function."""
+    """Return the elements and texts that *expression* finds; none if it fails, as by a function."""
     found = _result(expression, root)
     if isinstance(found, str):
         return [found]

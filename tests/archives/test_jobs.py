@@ -182,7 +182,7 @@ def test_site_rules(tmp_path: Path):
 
 
 def test_tables_have_the_same_columns(tmp_path: Path):
-    """Columns of fields on request are there if a setting asks for them, in the order of the feed."""
+    """Columns of requested fields are there if a setting names them, in the order of the feed."""
     article = Article(url="https://one.test/1", title="T", body="B")
     for requested, extra in (([], []), (["data", "links"], ["links", "data"])):
         tables = ArticleTables(requested)

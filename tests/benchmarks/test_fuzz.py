@@ -33,7 +33,7 @@ def test_hostile_archives_take_bounded_memory_and_time(tmp_path: Path):
 
 @pytest.mark.slow
 def test_finds_and_saves_a_slow_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """With a limit that each input exceeds, each is a failure; the first is saved with its cause."""
+    """With a limit that each input exceeds, each is a failure; the first is saved with a cause."""
     monkeypatch.setattr(fuzz, "MAX_SECONDS", 0.0)
     monkeypatch.setattr(fuzz, "_MINIMIZING_SECONDS", 0.0)
     assert fuzz.run(5, 17, tmp_path, ["page:nce"], max_inputs=3) == 3

@@ -35,7 +35,7 @@ def assert_equal(module: ModuleType, name: str, *arguments: Any) -> Any:
 
 
 def assert_equal_features(document: Document) -> None:
-    """Assert that both find the same text, blocks, counts and marks, and compute the same features."""
+    """Assert that both find equal texts, blocks, counts and marks, and equal features."""
     assert_equal(blocks, "group_rows", document)
     forms = [row for tag in coreex.FORM_TAGS for row in document.rows_of(tag)]
     assert_equal(coreex, "terminal_sums", document, document.hidden, forms)

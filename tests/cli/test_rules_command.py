@@ -173,7 +173,7 @@ def test_inspect_shows_and_drafts_rules(folder: Path):
 
 
 def test_draft_of_what_is_marked(folder: Path):
-    """The smallest element with the texts, also in inline elements; a text that is nowhere fails."""
+    """The smallest element with the texts, also inline ones; a text that is nowhere fails."""
     html = page(f"<h1>Bridge <b>to</b> close</h1><div class=main-text>{paragraphs()}</div>"
                 "<p class=hint>Our guide</p><p id=byline>By Ann</p>")  # fmt: skip
     (folder / "p.html").write_text(html, encoding="utf-8")

@@ -83,7 +83,7 @@ def test_fetches_before_the_list_ends(tmp_path: Path, sites: SampleSites):
 
 
 def test_resumes_with_lines_not_read(tmp_path: Path, sites: SampleSites):
-    """A crawl that is killed before it has read its list fetches the other lines in the next run."""
+    """A crawl that is killed before it has read its list fetches the rest in the next run."""
     urls = urls_of(sites)
     with start(tmp_path) as process:
         write(process, *urls[:3])

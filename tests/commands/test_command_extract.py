@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
-from tests.extraction.test_extraction import PAGE, TITLE, URL
+from tests.extraction.test_extraction import PAGE, TITLE
 from tests.helpers.forked_scrapy import run_command
 
 if TYPE_CHECKING:
@@ -44,18 +44,6 @@ def site(tmp_path: Path) -> Iterator[str]:
 def scrapy_extract(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
     """Run the command in *folder*, which is outside of any project."""
     return run_command("scrapy", folder, "extract", *args)
-
-
-def test_prints_json(tmp_path: Path):
-    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
-    ran = scrapy_extract(tmp_path, "page.html", "--url", URL)
-    article = json.loads(ran.stdout)
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    assert (article["title"], article["url"], article["date"]) == (
-        TITLE,
-        URL,
-        "2024-05-04T10:00:00+02:00",
-    )
 
 
 @pytest.mark.parametrize(("minimum", "message"), [("0.1", b""), ("1", b"no article (not_article)")])

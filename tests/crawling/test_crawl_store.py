@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import asynccontextmanager, closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -154,40 +155,19 @@ def test_rejects_a_second_process(path: Path):
     open_and_close(path)
 
 
-def make_foreign(path: Path) -> None:
-    sqlite3.connect(path).executescript("CREATE TABLE t (n);").connection.close()
+def changed(path: Path, sql: str) -> None:
+    """Change the state file at *path*, which is created, by a statement."""
+    open_and_close(path)
+    execute(path, sql)
+
+
+def execute(path: Path, sql: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(sql)
 
 
 def make_text(path: Path) -> None:
     path.write_text("A shopping list. " * 100)
-
-
-def make_newer(path: Path) -> None:
-    open_and_close(path)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 99")
-    connection.close()
-
-
-def make_older(path: Path) -> None:
-    open_and_close(path)
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 1")
-    connection.close()
-
-
-def make_column_missing(path: Path) -> None:
-    open_and_close(path)
-    connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE memory DROP COLUMN until")
-    connection.close()
-
-
-def make_column_added(path: Path) -> None:
-    open_and_close(path)
-    connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE a ADD COLUMN m")
-    connection.close()
 
 
 def make_damaged(path: Path) -> None:
@@ -200,12 +180,14 @@ def make_damaged(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (make_foreign, "not the state of a crawl"),
+        (partial(execute, sql="CREATE TABLE t (n)"), "not the state of a crawl"),
         (make_text, "not the state of a crawl"),
-        (make_newer, "written by a newer version of newscrawl"),
-        (make_older, "written by an older version of newscrawl .*; delete it"),
-        (make_column_missing, "the table memory has other columns .*; delete the file"),
-        (make_column_added, "the table a has other columns .*; delete the file"),
+        (partial(changed, sql="PRAGMA user_version = 99"), "a newer version of newscrawl"),
+        (partial(changed, sql="PRAGMA user_version = 1"), "an older version .*; delete it"),
+        (
+            partial(changed, sql="ALTER TABLE memory DROP COLUMN until"),
+            "the table memory has other columns .*; delete the file",
+        ),
         (make_damaged, "damaged"),
     ],
 )
@@ -220,9 +202,7 @@ def test_rejects_other_files_without_changing_them(path: Path, make: Any, messag
 @pytest.mark.parametrize("table", ["request", "outcome", "outbox", "page", "crawl_site", "memory"])
 def test_checks_the_tables_of_all_components_at_once(path: Path, table: str):
     """A crawl does not start with them, and has not to be closed because of them."""
-    open_and_close(path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN other")
+    changed(path, f"ALTER TABLE {table} ADD COLUMN other")
     with pytest.raises(CrawlStoreError, match=f"the table {table} has other columns"):
         CrawlStore(path).open()
 

@@ -50,7 +50,7 @@ def columns(page: str | bytes, *, scripts: bool) -> dict[str, Any]:
 
 
 def assert_same_rows(page: str | bytes, *, is_read: bool | None = True) -> None:
-    """Assert that a page has the same rows with and without its tree; *is_read*: without in fact."""
+    """Assert that a page has equal rows with and without its tree; *is_read*: without in fact."""
     for scripts in (False, True):
         found = columns(page, scripts=scripts)
         with patch.object(document_module, "read_rows", return_value=None):

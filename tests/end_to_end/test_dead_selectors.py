@@ -44,7 +44,7 @@ def crawl(folder: Path, address: str, monkeypatch: pytest.MonkeyPatch, project: 
 
 @pytest.mark.slow
 def test_revives_the_project(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch):
-    """Nothing but settings changes: its own pipelines drop all items before, and store all after."""
+    """Nothing but settings changes: its own pipelines drop all items before, store all after."""
     before = crawl(tmp_path, address, monkeypatch, "default")
     assert before.items == []
     assert before.stats["item_dropped_count"] == len(PAGES)

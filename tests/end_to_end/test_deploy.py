@@ -1,4 +1,4 @@
-"""The files in deploy/: the crawl script and its lock, the systemd units, the crontab, the manifests."""
+"""The files in deploy/: crawl script and its lock, systemd units, crontab, manifests."""
 
 from __future__ import annotations
 

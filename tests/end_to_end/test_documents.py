@@ -1,4 +1,4 @@
-"""The code blocks of the README and of the guide run, and those of crawls run again, as on a schedule.
+"""The code blocks of the README and the guide run, and those of crawls again, as on a schedule.
 
 Blocks of the languages ``console`` and ``python`` are taken from the documents, in order, with the
 example addresses replaced by the sample sites. A new block is run by itself, or fails; blocks that
@@ -253,7 +253,7 @@ class Runner:
                 )
 
     def settings(self, block: Block) -> None:
-        """Crawl the first site twice with the settings of the block, with one number of articles."""
+        """Crawl the first site twice with the settings of the block and one number of articles."""
         self._write_project(block.text, block)
         shutil.rmtree(self.folder / ".scrapy", ignore_errors=True)
         for path in self.folder.iterdir():

@@ -150,31 +150,8 @@ def crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
         yield TreeCrawl(tmp_path, site)
 
 
-def kill_and_resume(crawl: TreeCrawl, points: list[int]) -> None:
-    """Kill a crawl after each number of served pages in *points*, then let it finish.
-
-    No page with a committed outcome is fetched again.
-    """
-    served = crawl.site.served
-    done: set[int] = set()
-    fetched = 0
-    for pages in points:
-        assert crawl.kill_at(max(pages, len(served) + 1)), crawl.output
-        assert not done & set(served[fetched:])
-        done, fetched = crawl.done(), len(served)
-    assert crawl.finish()["finish_reason"] == "finished"
-    assert not done & set(served[fetched:])
-    crawl.assert_complete()
-    print(f"{len(points)} kills: {crawl.repeated()} refetched")  # noqa: T201
-
-
-def test_resumes_after_three_kills(crawl: TreeCrawl):
-    """After kill -9 no page is missing and no item is duplicated."""
-    kill_and_resume(crawl, [1, 60, 130])
-
-
 def test_resumes_after_twelve_kills(tmp_path: Path):
-    """After 12 kills at random points, no page with a committed outcome is fetched again.
+    """No page is missing, no item twice, no page with a committed outcome fetched again.
 
     A page is in flight until a worker has read it and its outcome is committed: the crawl has few
     requests and pages in flight and commits often, so that few pages are fetched again.
@@ -182,7 +159,15 @@ def test_resumes_after_twelve_kills(tmp_path: Path):
     points = sorted(random.Random(17).sample(range(1, 290), 12))
     with TreeSite(300) as site:
         crawl = TreeCrawl(tmp_path, site, options=FEW_IN_FLIGHT)
-        kill_and_resume(crawl, points)
+        done: set[int] = set()
+        fetched = 0
+        for pages in points:
+            assert crawl.kill_at(max(pages, len(site.served) + 1)), crawl.output
+            assert not done & set(site.served[fetched:])
+            done, fetched = crawl.done(), len(site.served)
+        assert crawl.finish()["finish_reason"] == "finished"
+        assert not done & set(site.served[fetched:])
+        crawl.assert_complete()
         assert crawl.repeated() <= len(points) * MAX_REFETCHED
 
 
@@ -197,19 +182,10 @@ def test_sigterm_keeps_pending_requests(crawl: TreeCrawl):
     assert crawl.repeated() == 0
 
 
-def test_memory_limit_keeps_pending_requests(crawl: TreeCrawl):
-    """A crawl that exceeds its memory limit can be resumed."""
+def test_memory_limit_and_end_by_the_spider_keep_pending_requests(crawl: TreeCrawl):
     crawl.options = {"MEMUSAGE_LIMIT_MB": 1, "MEMUSAGE_CHECK_INTERVAL_SECONDS": 1}
     assert crawl.finish()["finish_reason"] == "memusage_exceeded"
-    crawl.options = {}
-    crawl.finish()
-    crawl.assert_complete()
-    assert crawl.repeated() == 0
-
-
-def test_close_spider_keeps_pending_requests(crawl: TreeCrawl):
-    """A spider that closes itself does not fetch the same pages again."""
-    crawl.arguments = {"stop": "100"}
+    crawl.options, crawl.arguments = {}, {"stop": "100"}
     assert crawl.finish()["finish_reason"] == "enough"
     assert crawl.finish()["finish_reason"] == "finished"
     crawl.assert_complete()

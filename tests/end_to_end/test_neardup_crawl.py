@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ import pytest
 
 from newscrawl.neardup import Index
 from samples import SampleSites, expected_pages
-from tests.end_to_end.test_startproject import PAGES, crawl
 from tests.helpers.crawls import MAX_READ, crawl_sites, run_scrapy
 
 if TYPE_CHECKING:
@@ -80,18 +78,6 @@ def test_refuses_to_start_with_an_index_in_use(tmp_path: Path) -> None:
         assert list(sites.requests) == []
     assert "in use by another process" in done.output
     assert done.items == []
-
-
-def test_addon_clusters_in_a_new_project(tmp_path: Path) -> None:
-    """Two lines of settings add clusters to the items of another project."""
-    feed = tmp_path / "articles.jsonl"
-    lines = 'ADDONS = {"newscrawl.Addon": 500}\nNEWSCRAWL_NEARDUP_ENABLED = True'
-    log = crawl(tmp_path, lines, "-O", str(feed), "-s", "NEWSCRAWL_OUTPUT=fill")
-    assert "Traceback" not in log
-    items = [json.loads(line) for line in feed.read_text(encoding="utf-8").splitlines()]
-    assert len(items) == PAGES
-    assert all(item["cluster"]["size"] >= 1 and item["mine"] == 200 for item in items)
-    assert (tmp_path / "daily" / "newscrawl-neardup.sqlite").exists()
 
 
 def test_index_work_leaves_the_event_loop_free(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def redirect(target: str) -> Answer:
 
 @pytest.mark.slow
 def test_outcomes_of_pages_in_place_of_stories(tmp_path: Path) -> None:
-    """Each has its outcome in the stats and the table, none is an article, and an alarm is raised."""
+    """Each has its outcome in stats and table, none is an article, and an alarm is raised."""
     paths = [f"/news/2026/11/{day}/a-story-of-the-day-{day}.html" for day in range(10, 26)]
     pages = {
         "consent": [
@@ -114,7 +114,7 @@ RSS = "<rss version='2.0'><channel><title>N</title>{}</channel></rss>"
 
 @pytest.mark.slow
 def test_sources_of_a_site_whose_front_page_has_no_story(tmp_path: Path) -> None:
-    """Barriers and errors hide neither declared feeds nor usual ones, and are named all the same."""
+    """Barriers and errors hide neither declared nor usual feeds, and are named all the same."""
     declared = "<link rel=alternate type=application/rss+xml href=/own.xml>"
     script = barrier_page("needs_js", "root", "de")
     consent = barrier_page("consent", "own-form", "de")

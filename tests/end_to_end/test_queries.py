@@ -148,7 +148,7 @@ def test_another_query_between_two_scheduled_crawls_changes_nothing(
 def kill_crawls(
     folder: Path, server: NewsServer, steps: list[Mapping[str, object]], moment: random.Random
 ) -> None:
-    """Start the crawls of *steps*, a minute after one another, and kill each after some requests."""
+    """Start the crawls of *steps*, a minute apart, and kill each after some requests."""
     for minute, step in enumerate(steps):
         last = len(server.requests) + moment.randrange(45)
         ahead = {NOW: minute / 1440}

@@ -130,7 +130,7 @@ ENDLESS = (
 
 
 def acting_page(number: int, script: str) -> Answer:
-    """Return a page that shows its story, which only a browser can read, before it runs *script*."""
+    """Return a page that shows its story, for browsers only, before it runs *script*."""
     story_bytes = f"Uint8Array.from(atob('{b64encode(shown(number).encode()).decode()}'), c => c.charCodeAt(0))"
     show = f"document.body.innerHTML = new TextDecoder().decode({story_bytes});"
     return html(

@@ -143,7 +143,7 @@ def test_emits_articles_in_the_hour_they_are_listed(day: Day):
 
 @pytest.mark.parametrize("host", BUSY[:2])
 def test_sends_conditional_requests(day: Day, host: str):
-    """With an ETag or Last-Modified, each version is sent once; other requests are answered by 304."""
+    """With an ETag or Last-Modified, each version is sent once; other answers are 304."""
     for room, story in day.stories(host):
         statuses = Counter(status for _, status in day.fetches(room.host, story.path))
         assert statuses[200] == 1 + len(story.updates)

@@ -1,4 +1,4 @@
-"""``scrapy crawl sitelist`` on small generated sites: redirects, errors, limits, feeds, sitemaps."""
+"""``scrapy crawl sitelist`` on small sites: redirects, errors, limits, feeds, sitemaps."""
 
 from __future__ import annotations
 

@@ -89,13 +89,15 @@ def test_one_line_in_item_pipelines_is_enough(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_line_in_addons_is_enough(tmp_path: Path) -> None:
-    """ADDONS alone fills the items of the project."""
+    """ADDONS alone fills the items of the project; a second line adds clusters."""
     feed = tmp_path / "articles.jsonl"
-    lines = 'ADDONS = {"newscrawl.Addon": 500}\n'
+    lines = 'ADDONS = {"newscrawl.Addon": 500}\nNEWSCRAWL_NEARDUP_ENABLED = True\n'
     feeds = f'FEEDS = {{"{feed.as_posix()}": {{"format": "jsonlines"}}}}'
     assert_all_extracted(crawl(tmp_path, lines + feeds, "-s", "NEWSCRAWL_OUTPUT=fill"))
     rows = [json.loads(line) for line in feed.read_text(encoding="utf-8").splitlines()]
     assert titles(rows) == {pages.title(number) for number in range(PAGES)}
     assert {(row["mine"], row["newscrawl_status"]) for row in rows} == {(200, "article")}
+    assert all(row["cluster"]["size"] >= 1 for row in rows)
     assert "html" not in rows[0]
+    assert (tmp_path / "daily" / "newscrawl-neardup.sqlite").exists()
     assert {"paper", "sitelist", "urllist"} <= {*scrapy("list", cwd=tmp_path / "daily").split()}

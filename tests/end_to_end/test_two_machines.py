@@ -35,14 +35,14 @@ def test_nothing_is_delivered_twice_before(result: dict[str, Any]):
     ("way", "twice"), [("with_copy", NEW + NEW // 2), ("without", 2 * NEW + NEW // 2)]
 )
 def test_nothing_is_lost(result: dict[str, Any], way: str, twice: int):
-    """What the lost machine delivered after the copy, or at all, is delivered twice: one row each."""
+    """What the lost machine delivered after the copy is delivered twice: one row each."""
     assert result[way]["rows"] == result[way]["published"] == 8 * NEW
     assert result[way]["lost"] == 0
     assert result[way]["twice"] == twice
 
 
 def test_shared_archives_are_complete(result: dict[str, Any]):
-    """The second machine finishes the archive of the first; answers may miss that were in flight."""
+    """The second machine finishes the archive of the first; answers in flight may miss."""
     archives = result["archives"]
     assert archives["unfinished"] == archives["flaws"] == 0
     assert 0 <= archives["answers"] - archives["responses"] <= 8

@@ -1,4 +1,4 @@
-"""Markdown of the body, converted to HTML by markdown-it-py, has the structure of the body as HTML."""
+"""Markdown of the body, as HTML by markdown-it-py, has the structure of the body as HTML."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_missing_page_above_other_stories(title: str, text: str):
     ],
 )
 def test_story_about_a_missing_page(title: str, text: str):
-    """A headline says more than such a message, a guide says it again, a story has another title."""
+    """A headline says more than such a message, a guide repeats it, a story has a title."""
     paragraphs = f"<p>{PARAGRAPH * 3}</p>" * 9
     name = "The year in music" if text.startswith("The band") else title
     page = f"<title>{name}</title><h1>{title}</h1><p>24 November 2026</p>{paragraphs}<p>{text}</p>"

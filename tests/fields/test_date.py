@@ -133,7 +133,7 @@ def test_visible_dates_precede_url_and_time_elements():
 
 
 def test_a_clear_visible_day_wins_if_more_kinds_of_source_give_it():
-    """Or if it is earlier and in the head of the story, unless it is the day of the modification."""
+    """Or if it is earlier and in the head of the story, unless it is that of an update."""
     text, day = shown("2023-12-19", 3), "2023-12-20"
     assert date_of(stated("json-ld", day), shown("2023-12-19", 9, 0.4)).raw == day
     assert date_of(stated("json-ld", day), text).raw == "2023-12-19"

@@ -100,7 +100,7 @@ def tight(value: str) -> str:
 
 
 def check(pages: Iterable[bytes], *syntaxes: str) -> None:
-    """Check that newscrawl finds what extruct finds, each with its own tree, and some of *syntaxes*."""
+    """Check that newscrawl finds what extruct finds, each by its tree, and some *syntaxes*."""
     if find_spec("extruct") is None:
         skip_missing("extruct, the reference of structured data, is not installed (extra dev)")
     found: set[str] = set()

@@ -1,13 +1,13 @@
 """Texts on which a backtracking matcher may take quadratic or exponential time.
 
-A pattern becomes a position automaton: one state for each of its characters, an edge for each way to
-get from one to the next. A matcher tries all paths that read the same text, so that their number is
-the time of a match that fails. It is exponential if a state has two paths to itself that read the
-same word, and polynomial if a word leads from p to p, from p to q and from q to q (Weber and Seidl,
-"On the degree of ambiguity of finite automata", 1991). The repeated word is the attack.
+A pattern becomes a position automaton: one state for each of its characters, an edge for each way
+to get from one to the next. A matcher tries all paths that read the same text, so that their number
+is the time of a match that fails. It is exponential if a state has two paths to itself that read
+the same word, and polynomial if a word leads from p to p, from p to q and from q to q (Weber and
+Seidl, "On the degree of ambiguity of finite automata", 1991). The repeated word is the attack.
 
-Atomic groups, possessive repetitions, assertions and limits of repetitions are left out, so the steps
-of each text must be counted.
+Atomic groups, possessive repetitions, assertions and limits of repetitions are left out, so the
+steps of each text must be counted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Attack(NamedTuple):
     end: str
 
     def texts(self, length: int) -> tuple[str, str]:
-        """Return a text whose repetition has about *length* characters, and one of twice as many."""
+        """Return a text whose repetition has about *length* characters, and one twice as long."""
         times = max(6, length // len(self.unit))
         short, long = (self.start + self.unit * n + self.end for n in (times, 2 * times))
         return short, long

@@ -96,7 +96,7 @@ RECORDS: Final[dict[str, tuple[Callable[[], bytes], str]]] = {
 
 
 def archive(form: str, hostile: Iterable[bytes]) -> bytes:
-    """Return an archive of *form* with the records of good pages, and *hostile* ones in the middle."""
+    """Return an archive of *form*: records of good pages, and *hostile* ones in the middle."""
     good = [record(url) for url in GOOD]
     records = [*good[:2], *hostile, *good[2:]]
     if form == "members":

@@ -1,4 +1,4 @@
-"""Loads what commands, crawls and workers use when it is imported, for processes that are forked."""
+"""Loads what commands, crawls and workers use on import, for processes that are forked."""
 
 import gc
 from importlib import import_module

@@ -1,10 +1,10 @@
 """Counts of loop iterations and of the elements that C functions read, by place in the source.
 
-:func:`install` makes packages count when they are imported: each function call and loop iteration is one
-operation, and a slice, ``in``, concatenation or call of a C function one for each element that it
-reads. C code itself is not seen. Run in a process that has not imported the packages yet:
-``python -m tests.helpers.loop_counter MODULE:FUNCTION SIZE...`` writes the places that grow too fast
-in the cases that the function returns.
+:func:`install` makes packages count when they are imported: each function call and loop iteration
+is one operation, and a slice, ``in``, concatenation or call of a C function one for each element
+that it reads. C code itself is not seen. Run in a process that has not imported the packages yet:
+``python -m tests.helpers.loop_counter MODULE:FUNCTION SIZE...`` writes the places that grow too
+fast in the cases that the function returns.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class CountingPattern:
         return start >= 0 and place in self._sequence(inner.data, start, flags)
 
     def _character(self, node: Any, place: int, flags: int) -> int:
-        """Return the end of a match of a one-character *node* or anchor, -1 if it does not match."""
+        """Return the end of a match of a one-character *node* or anchor, -1 for none."""
         key = id(node), flags
         if key not in self._single:
             tree = _parser.SubPattern(self._tree.state, [node])

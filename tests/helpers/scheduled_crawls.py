@@ -70,7 +70,7 @@ def crawl_steps(
     days_ahead: Mapping[int, float] | None = None,
     **settings: object,
 ) -> tuple[list[HourlyCrawl], str]:
-    """Crawl the sites of *server* at each hour of *steps* with its settings; as :func:`crawl_hours`."""
+    """Crawl the sites of *server* at each hour of *steps* with its settings."""
     run = start_steps(folder, server, steps, days_ahead, **settings)
     status, log = run.wait(500), run.log_path.read_text(encoding="utf-8")
     assert status == 0, log[-5000:]

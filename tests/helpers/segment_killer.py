@@ -40,7 +40,7 @@ def write(folder: Path, first: int, last: int) -> None:
 
 
 class Killer:
-    """Trace function that counts the executed lines of :data:`CODE` and kills the process at one."""
+    """Trace function that counts executed lines of :data:`CODE` and kills the process at one."""
 
     def __init__(self, fatal_line: int) -> None:
         self.fatal_line = fatal_line

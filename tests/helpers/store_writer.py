@@ -1,4 +1,4 @@
-"""Process that writes to a crawl store until killed: ``python -m tests.helpers.store_writer FILE``."""
+"""Process that writes to a crawl store until killed: ``... tests.helpers.store_writer FILE``."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_active_content_is_removed():
 
 @needs_chromium
 def test_hostile_page_runs_nothing(tmp_path: Path):
-    """A hostile page neither runs code nor leaves its frame; its title and authors are shown as text."""
+    """A hostile page neither runs code nor leaves its frame; title and authors are text."""
     path = tmp_path / "page.html"
     path.write_text(inspect_page(HOSTILE, URL, assets=False), encoding="utf-8")
     with browse(path) as (page, messages):

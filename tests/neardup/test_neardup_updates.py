@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from newscrawl.neardup import Index, Options
 from newscrawl.neardup.batch import in_order, two_pass
+from newscrawl.neardup.postings import SETTLE_INTERVAL
 from tests.helpers.neardup_writer import OPTIONS, stories
 from tests.neardup.test_neardup_index import NOON, story, words
 
@@ -123,24 +124,14 @@ def test_rejects_invalid_options(wrong: dict[str, object]):
         Options(**wrong)
 
 
-def test_restart_changes_no_verdict(path: Path):
-    everything = stories(120)
-    with Index(None, OPTIONS) as index:
-        whole = index.add_many(everything)
-    parts = []
-    for start in range(0, 120, 37):
-        with Index(path, OPTIONS) as index:
-            parts += index.add_many(everything[start : start + 37])
-    assert parts == whole
-
-
-def test_moving_postings_to_the_file_changes_no_verdict(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("interval", [1, SETTLE_INTERVAL])
+def test_neither_a_restart_nor_moving_postings_to_the_file_changes_a_verdict(
+    path: Path, monkeypatch: pytest.MonkeyPatch, interval: int
 ):
     everything = stories(120)
     with Index(None, OPTIONS) as index:
         whole = index.add_many(everything)
-    monkeypatch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", 1)
+    monkeypatch.setattr("newscrawl.neardup.postings.SETTLE_INTERVAL", interval)
     parts = []
     for start in range(0, 120, 29):
         with Index(path, OPTIONS) as index:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-#: title, text, button of a request for consent; texts of a bot check, a login and a page without scripts
+#: title, text, button of a request for consent; texts of a bot check, a login and a page without
+#: scripts
 TEXTS: Final[dict[str, dict[str, str]]] = {
     "en": {
         "title": "Your privacy",

@@ -1,7 +1,7 @@
 """Synthetic pages with readers' comments, with labels.
 
-They follow the markup of real comment software, in eleven languages, for tests. Rules may be tuned on
-the half ``tune``; the half ``report`` is only for evaluation.
+They follow the markup of real comment software, in eleven languages, for tests. Rules may be tuned
+on the half ``tune``; the half ``report`` is only for evaluation.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import scrapy
 import zyte_common_items
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
 
 from newscrawl import Article
@@ -86,13 +86,6 @@ def test_agency_story_is_one_cluster() -> None:
 def test_cluster_is_json() -> None:
     results, _ = process(*map(article, WIRE))
     assert Article.from_dict(results[2].to_dict()) == results[2]
-
-
-def test_drops_duplicates() -> None:
-    results, stats = process(*map(article, WIRE), NEWSCRAWL_NEARDUP_DROP=True)
-    assert isinstance(results[0], Article)
-    assert all(isinstance(result, DropItem) for result in results[1:])
-    assert stats["dropped_count"] == 2
 
 
 def test_continues_index_of_former_crawl(tmp_path: Path) -> None:

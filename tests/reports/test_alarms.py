@@ -83,7 +83,7 @@ def close_down(record: SiteRecord) -> None:
     [(lose_text, 12), (lose_a_third, 20), (shrink, 4), (show_consent, 4), (close_down, 0)],
 )
 def test_broken_site(change: Callable[[SiteRecord], None], hours: int):
-    """It raises one alarm, within the hours, which is closed once after the repair; no other does."""
+    """It raises one alarm, in time, which is closed once after the repair; no other does."""
     random = Random(1)
     crawls = [hourly_crawl(hour, random, change) for hour in range(88)]
     with AlarmBook("") as book:

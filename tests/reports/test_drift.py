@@ -37,7 +37,7 @@ def article(number: int, when: float, random: Random, **fields: object) -> Recor
 def crawls(
     seed: int, sites: int = 20, change: Callable[[RecordedArticle], RecordedArticle] | None = None
 ) -> list[CrawlRecord]:
-    """Return five crawls with 12 articles of each site; *change* applies to one site of the last."""
+    """Return five crawls with 12 articles a site; *change* applies to a site of the last."""
     random = Random(seed)
     found = []
     for number in range(5):

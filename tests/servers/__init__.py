@@ -84,7 +84,7 @@ class LoopbackServer(ABC):
         """Log and send the answer; return whether the connection stays open."""
 
     def record(self, request: Request, status: int) -> None:
-        """Log an answer. Call it before sending, so that the client finds its request in the log."""
+        """Log an answer. Call it before sending, so that its client finds the request there."""
         self.log.append(LoggedRequest(request.host, request.target, status))
 
     @property

@@ -101,7 +101,8 @@ class FakeResolver(CachingThreadedResolver):
     """``TWISTED_DNS_RESOLVER`` for names under ``.example``.
 
     ``inner.*`` resolves to the internal address, ``nowhere.*`` fails, ``hanging.*`` gets no answer,
-    ``rebinding.*`` is internal from the second lookup on. All other names resolve to the allowed address.
+    ``rebinding.*`` is internal from the second lookup on. All other names resolve to the allowed
+    address.
     """
 
     _lookups: ClassVar[dict[str, int]] = {}

@@ -286,7 +286,7 @@ def _internal_hops(reply: Callable[[str], Answer]) -> Callable[[Visit], Answer |
 
 
 def _front_case(description: str, piece: str, number: int) -> Case:
-    """Return the case of a front page with *number* of *piece*, which may have the number of each."""
+    """Return the case of a front page with *number* of *piece*, which may contain the number."""
     return Case(
         description,
         lambda _: None,

@@ -1,4 +1,4 @@
-"""Spider of articles and quotes for feeds on a disk that is full: the file ``room`` has its bytes."""
+"""Spider of articles and quotes for feeds on a full disk: the file ``room`` has its bytes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ TASK = "tests.helpers.hostile_tasks:spin"
 
 
 def served(*batches: list[tuple[str, float]]) -> list[str]:
-    """Return the sites of tasks of some seconds in the order of their ends; *batches* follow each other."""
+    """Return the sites of tasks of some seconds in the order of their ends."""
     order = []
 
     async def run() -> None:

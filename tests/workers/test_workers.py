@@ -199,7 +199,7 @@ def test_task_behind_one_that_ends_the_process_is_run() -> None:
 
 
 def test_answer_is_read_while_the_next_task_is_sent() -> None:
-    """Both are larger than a pipe, and the crawler is busy, so that its threads wait for their turns."""
+    """Both are larger than a pipe, and the crawler is busy: its threads wait for their turns."""
     size = 2**17
 
     async def use(pool: WorkerPool) -> list[Any]:

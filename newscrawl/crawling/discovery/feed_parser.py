@@ -38,7 +38,7 @@ MAX_JSON_SIZE: Final = 10 * 1024 * 1024
 # feedparser takes quadratic time for the attributes of a tag, and for entries within entries.
 _MAX_TAG: Final = 16 * 1024
 _LONG_TAG: Final = re.compile(rb"<[^<>]{%d}" % _MAX_TAG)
-# It resolves xml:base at each start tag: relative ones within each other make ever longer addresses.
+# It resolves xml:base at each start tag: nested relative ones make ever longer addresses.
 _BASE: Final = re.compile(
     rb"""\s(?:xml:)?base\s{0,9}=\s{0,9}(?:"(?!https?:|/)([^"<>]*)"|'(?!https?:|/)([^'<>]*)')""",
     re.IGNORECASE,

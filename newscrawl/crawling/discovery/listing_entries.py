@@ -82,10 +82,10 @@ def _timestamp(value: Day | datetime | None) -> float | None:
 class EntryCollector:
     """Collects the entries of one document.
 
-    *domains*: registered domains to accept; *since*, *until* (ISO 8601): entries that were certainly
-    published outside of this period are skipped; *limit*: maximum number of entries, the newest are
-    kept, of the period first; *patterns*: expressions to include and to
-    exclude (:class:`~newscrawl.crawling.urls.UrlPatterns`).
+    *domains*: registered domains to accept; *since*, *until* (ISO 8601): entries that were
+    certainly published outside of this period are skipped; *limit*: maximum number of entries, the
+    newest are kept, of the period first; *patterns*: expressions to include and to exclude
+    (:class:`~newscrawl.crawling.urls.UrlPatterns`).
     """
 
     def __init__(

@@ -53,7 +53,7 @@ _FEED_SCHEME = re.compile(r"^feed:(?=https?:|//)", re.IGNORECASE)
 _MAX_FEED_LINKS = 3
 _MAX_FEEDS = 200
 _MAX_NEXT = 50
-# Links with texts of the length of headlines that make a list of a page without addresses of articles.
+# Links as long as headlines that make a list of a page without addresses of articles.
 _MIN_HEADLINES = 3
 _MAX_TEASER_DEPTH = 6
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -185,7 +185,7 @@ def _base_url(document: Document, url: str) -> str:
 
 
 def _teaser_days(document: Document) -> dict[str, str]:
-    """Return the days of ``time`` elements by the only address that is linked in the same element."""
+    """Return the days of ``time`` elements by the only address linked in the same element."""
     found, hrefs = {}, document.attributes["href"]
     anchors = [row for row in document.rows_of("a") if row in hrefs]
     for time in document.statements:

@@ -103,7 +103,7 @@ class SeenPages:
         return new
 
     def home_reason(self, target: Target, url: str) -> str | None:
-        """Return ``redirected_home`` if *target*, an article, led to the front page or to a section.
+        """Return ``redirected_home`` if *target*, an article, led to the front page or a section.
 
         *url* is its final URL: the front page, or a known section page above the address.
         """

@@ -1,4 +1,4 @@
-"""Site list: the sites to crawl, with options for each, and the arguments of ``scrapy crawl sitelist``.
+"""Site list: the sites to crawl with their options, and the arguments of ``sitelist``.
 
 The file extension selects the format: CSV (with a ``url`` column), JSON, JSON Lines or YAML, else
 plain lines (one URL per line, ``#`` starts a comment).

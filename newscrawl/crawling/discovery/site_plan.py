@@ -48,7 +48,7 @@ MIN_AFTER = 20
 MIN_SITEMAP_RATE = 1 / (7 * 24 * 3600)
 """New articles per second that make a known sitemap be read with the feeds."""
 MAX_TARGETS = 20_000
-"""Pages and sources of a site, if its limit of articles is less than a tenth; later ones are left out."""
+"""Pages and sources of a site whose limit of articles is less than a tenth; others are left out."""
 MAX_LISTS = 5
 """Lists among the pages of a directory without articles, after which no others are requested."""
 MAX_IN_PIPELINES = 6
@@ -66,8 +66,8 @@ class SitePlan:
 
     Their order:
 
-    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list; if
-       these redirect to another domain, its URLs are accepted, too;
+    1. known feeds, and sitemaps that list new articles; robots.txt and the pages of the site list;
+       if these redirect to another domain, its URLs are accepted, too;
     2. feeds and sitemaps of the site list, and feeds that pages link to;
     3. discovered sitemaps, one at a time, while they may list newer articles than the candidates;
     4. articles, newest first;
@@ -274,8 +274,8 @@ class SitePlan:
     def add_default_sitemap(self, failed: str) -> None:
         """Add the next one of the usual sitemaps after *failed*, which could not be read.
 
-        *failed* is a robots.txt, also one that names no sitemaps, a sitemap that it names, or one of
-        the usual ones. Nothing is added if the site list has sitemaps, or others wait.
+        *failed* is a robots.txt, also one that names no sitemaps, a sitemap that it names, or one
+        of the usual ones. Nothing is added if the site list has sitemaps, or others wait.
         """
         names = ("/robots.txt", *USUAL_SITEMAPS)
         path = urlsplit(failed).path

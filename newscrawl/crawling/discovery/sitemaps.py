@@ -31,7 +31,7 @@ MAX_SIZE = 50 * 1024 * 1024
 MAX_ENTRIES = 50_000
 """Maximum number of entries of a sitemap (protocol limit)."""
 MAX_ENTRY_SIZE = 1024 * 1024
-"""Maximum size of an entry in bytes, ten times that of 1,000 images; a longer one ends the sitemap."""
+"""Maximum bytes of an entry, ten times those of 1,000 images; a longer one ends the sitemap."""
 
 _NEWS_FIELDS = frozenset({"publication_date", "title", "language"})
 _TEXT = re.compile(rb"(?:\s*#[^\r\n]*[\r\n])*\s*https?://", re.IGNORECASE)
@@ -101,7 +101,7 @@ def _read_xml(data: bytes, entries: EntryCollector, *, is_index: bool) -> Listin
 
 
 def _end_of_entries(data: bytes) -> int:
-    """Return the end of the entries to read: the start of one that is too long, or of one too many."""
+    """Return the end of the entries to read: the start of one too long, or one too many."""
     last = 0
     for number, match in enumerate(_ENTRY.finditer(data)):
         if match.start() - last > MAX_ENTRY_SIZE:

@@ -149,8 +149,9 @@ class RevisitPolicy:
     ) -> float | None:
         """Return the delay after a visit to an article *age* seconds after its publication.
 
-        *last*: age at the visit before, if the article has changed since then; *sampled*: visit it at the end of the update window even if the site's
-        articles do not change. Returns None if the article is not visited again.
+        *last*: age at the visit before, if the article has changed since then; *sampled*: visit it
+        at the end of the update window even if the site's articles do not change. Returns None if
+        the article is not visited again.
         """
         window = self.update_window
         following = rates.next_visit(age, window, visits=self.revisits, sampled=sampled)

@@ -1,7 +1,7 @@
 """Content codings of HTTP (RFC 9110, section 8.4.1), decoded within limits.
 
-deflate is read by ISA-L, in half the time of zlib. gzip is not read by ``gzip.GzipFile``, which skips
-padding byte by byte. Each decoder is called once for a stream, with the size to stop at.
+deflate is read by ISA-L, in half the time of zlib. gzip is not read by ``gzip.GzipFile``, which
+skips padding byte by byte. Each decoder is called once for a stream, with the size to stop at.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def decode(data: bytes, codings: Sequence[str], max_size: int, *, cut: bool = Fa
 
 
 def unpacked(data: bytes, max_size: int) -> bytes:
-    """Return a gzip file that was sent as it is, unpacked up to *max_size* bytes; other *data* itself."""
+    """Return a gzip file that was sent as it is, unpacked up to *max_size*; other *data* itself."""
     with suppress(CodingError):
         for _ in range(_MAX_GZIP):  # some servers compress compressed files
             if data.startswith(GZIP):

@@ -98,7 +98,7 @@ def _limited(factory: Any, ignored: Callable[[str], None]) -> Any:
 
 
 def _limit_headers(parser: Any, ignored: Callable[[], None]) -> None:
-    """Limit the lines that *parser* reads before the body; *ignored* is called if it reads not all."""
+    """Limit the lines that *parser* reads before the body; *ignored* is called beyond it."""
     receive, count, size, is_cut = parser.lineReceived, 0, 0, False
     parser.MAX_LENGTH = MAX_HEADERS_SIZE  # Twisted fails a response with a longer line
 

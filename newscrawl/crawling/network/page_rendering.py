@@ -1,8 +1,8 @@
 """Pages that show nothing without scripts, rendered in Chromium (extra ``render``).
 
-The browser has no network: Scrapy makes all its requests, so that robots.txt, the checks of addresses,
-delays, budgets and limits apply to them. Playwright does not show redirects to the routes of a page,
-so a browser with a network could follow one to a private address.
+The browser has no network: Scrapy makes all its requests, so that robots.txt, the checks of
+addresses, delays, budgets and limits apply to them. Playwright does not show redirects to the
+routes of a page, so a browser with a network could follow one to a private address.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ MAX_CACHE_SIZE: Final = 48 * 2**20
 MAX_PARSER_SIZE: Final = 24 * 2**20
 """Maximum size of all parsed rules in bytes, as estimated: those of 400 typical hosts."""
 MAX_REMEMBERED: Final = 16 * 1024
-"""Maximum length of rules that are remembered for the next crawl, since a site can have many hosts."""
+"""Maximum length of rules that the next crawl remembers, since a site can have many hosts."""
 _HOST_SIZE: Final = 1024
 
 T = TypeVar("T")
@@ -74,16 +74,12 @@ class SizedCache(Generic[T]):
             self.size -= self._entries.popitem(last=False)[1][1]
 
 
-def _expiry() -> datetime:
-    return clock.steady() + CACHE_TIME
-
-
 @dataclass(slots=True)
 class HostRules:
     """Rules and sitemaps of a host, or the reason why their file could not be read."""
 
     #: by ``clock.steady()``
-    until: datetime = field(default_factory=_expiry)
+    until: datetime = field(default_factory=lambda: clock.steady() + CACHE_TIME)
     #: final URL of the file
     url: str = ""
     #: None allows all requests

@@ -1,8 +1,8 @@
 """Extension that writes feeds, and keeps the items that a feed has not got in the crawl state.
 
-An item is a row of ``undelivered`` from the commit that ends its request until its feed has it. It is
-exported after that commit. Local files in formats of independent items, such as JSON Lines, have it
-at once; the next commit deletes its row. Other feeds (one document, compressed, uploaded at the
+An item is a row of ``undelivered`` from the commit that ends its request until its feed has it. It
+is exported after that commit. Local files in formats of independent items, such as JSON Lines, have
+it at once; the next commit deletes its row. Other feeds (one document, compressed, uploaded at the
 end) have their items when the file is stored. The next crawl exports what is left first.
 """
 
@@ -227,7 +227,7 @@ class FeedExporter(feedexport.FeedExporter):
                 self._export(entry)
 
     def _prepare_commit(self) -> Callable[[], None]:
-        """Add to a commit which items the files have; export those that it makes durable after it."""
+        """Add to a commit which items the files have; export its durable ones after it."""
         ready = [entry for entry in self._waiting if not self._book.get(entry.lease)]
         self._waiting = [entry for entry in self._waiting if self._book.get(entry.lease)]
         for uri in {entry.uri for entry in ready} - self._failed.keys():

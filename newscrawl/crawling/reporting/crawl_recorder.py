@@ -45,7 +45,7 @@ the defaults. The columns of ``crawl_site`` are JSON: an object, and lists of th
 those of ``newscrawl report``; *sent*: the last time that it has reported one."""
 
 RECORD_SECONDS: Final = 9 * 86400.0
-"""Age up to which crawls and closed alarms are kept: the week before the last day, and a day more."""
+"""Age up to which crawls and closed alarms are kept: a week before the last day, and a day."""
 MIN_CRAWLS: Final = 10
 """Crawls that are kept at any age, the last ones."""
 MAX_SITE_ARTICLES: Final = 200

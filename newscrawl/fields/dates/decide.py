@@ -42,7 +42,8 @@ CONFIDENCE = {
     # it is that of the modification.
     "disputed": 0.78,
 }
-"""Accuracy of the day by support: (right + 1) / (all + 2), measured by ``benchmarks/confidences.py``."""
+"""Accuracy of the day by support: (right + 1) / (all + 2), measured by
+``benchmarks/confidences.py``."""
 
 # <time> and the URL may refer to another article, generic meta elements to an edit.
 _WEAK_SOURCES = frozenset({"time", "url", *(f"meta:{name}" for name in GENERIC_META)})
@@ -152,11 +153,11 @@ def decide(
     """Return the publication date, or None without evidence.
 
     The first structured date in order of trust wins, then the best visible date, then the URL,
-    ``<time>`` and generic meta elements. A clear visible day in the head of the story wins against a
-    structured one if more kinds of source give it, or as many and it is earlier. A day is completed
-    to the instant, and a naive time to the zone, that other evidence gives. *modified* is the
-    evidence of the modification date, *site* the zones of the site's country. The
-    confidence follows the support for the day (:data:`CONFIDENCE`).
+    ``<time>`` and generic meta elements. A clear visible day in the head of the story wins against
+    a structured one if more kinds of source give it, or as many and it is earlier. A day is
+    completed to the instant, and a naive time to the zone, that other evidence gives. *modified* is
+    the evidence of the modification date, *site* the zones of the site's country. The confidence
+    follows the support for the day (:data:`CONFIDENCE`).
     """
     stated = next((item for item in evidence if _is_strong(item)), None)
     if stated is not None:
@@ -203,7 +204,7 @@ def _kinds(evidence: Iterable[DateEvidence]) -> dict[Day, set[str]]:
 
 
 def _best_visible(visible: Sequence[DateEvidence]) -> DateEvidence | None:
-    """Return the evidence with the highest weight, or an earlier day of similar weight next to it."""
+    """Return the evidence with the highest weight, or an earlier day of similar weight."""
     best = max(visible, key=lambda item: (item.certain, item.weight), default=None)
     if best is None:
         return None
@@ -286,7 +287,7 @@ def to_local_zone(
 def _zone_by_day(
     instant: datetime, evidence: Iterable[DateEvidence], site: SiteZones
 ) -> tzinfo | None:
-    """Return the first zone in which *instant* is on the day shown, or on the same day as in all."""
+    """Return the first zone in which *instant* is on the day shown, or on the day of all."""
     # An instant at midnight in UTC is often a day without a time.
     if not site.zones or instant.time() == time.min:
         return None

@@ -1,4 +1,4 @@
-"""Relative dates, and times of day next to a date: "3 hours ago", "gestern, 12:19", "17h40", "昨日"."""
+"""Relative dates, and times next to a date: "3 hours ago", "gestern, 12:19", "17h40", "昨日"."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _weekday(
 def _named_day(
     found: VisibleDate, text: str, words: Vocabulary, *, folded: str, alone: bool
 ) -> VisibleDate | None:
-    """Return *found* with the time next to its name; without a time, only if the name is *alone*."""
+    """Return *found* with the time next to its name; without, only if the name is *alone*."""
     timed = found if found.time else with_time(found, text, folded, words)
     return timed if timed is not found or (alone and not _DIGIT.search(folded)) else None
 

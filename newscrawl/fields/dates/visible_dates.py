@@ -189,7 +189,7 @@ def _is_range_end(date: VisibleDate, folded: str) -> bool:
 def _with_time(
     date: VisibleDate, text: str, folded: str, words: Vocabulary, earliest: int
 ) -> VisibleDate:
-    """Return *date* with its time, which does not start before *earliest*, the end of another date."""
+    """Return *date* with its time, which does not start before *earliest*, another's end."""
     timed = with_time(date, text, folded, words)
     if not timed.time or timed.start < earliest:
         return date
@@ -220,7 +220,7 @@ class _MonthContext(NamedTuple):
     is_buddhist: bool
 
     def read(self, index: int) -> VisibleDate | None:
-        """Return the date of a month: year month day, month day year, day month year, year day month."""
+        """Return the date of a month: year month day, month day year, day month year, ..."""
         month = self.tokens[index]
         left_index, right_index = self._number(index, -1, month), self._number(index, 1, month)
         left, right = self.tokens[left_index], self.tokens[right_index]
@@ -239,7 +239,7 @@ class _MonthContext(NamedTuple):
         return self._date(month, right, after if has_year else None) if _is_day(right) else None
 
     def _number(self, index: int, step: int, month: DateToken) -> int:
-        """Return the index of the next number, past fillers, separators and the same month, or -1."""
+        """Return the index of the next number past fillers, separators and the month, or -1."""
         origin, is_closed = self.tokens[index], False
         for _ in range(_MAX_TOKENS_BETWEEN if index >= 0 else 0):
             index += step

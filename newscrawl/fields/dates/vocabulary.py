@@ -32,7 +32,8 @@ PUNCTUATION = (
     r"!-\"$-/:-@\[-`{-~\u00a1-\u00bf\u055a-\u055f\u05be\u05c0\u05c3\u05f3\u05f4\u060c\u061b"
     r"\u0964\u0965\u0970\u2000-\u206f\u3000-\u303f\uff00-\uff0f"
 )
-"""Characters between words, for a regular expression class; without ``#``, the number placeholder."""
+"""Characters between words, for a regular expression class; without ``#``, the number
+placeholder."""
 
 KEY_LENGTH = 3  # characters after a number by which phrases are looked up
 _PUNCTUATION = re.compile(f"[{PUNCTUATION}]+")

@@ -1,4 +1,4 @@
-"""Pages in place of a story: for consent, a bot check, a login, a missing page, or without any text.
+"""Pages in place of a story: consent, bot check, login, a missing page, or one without text.
 
 The evidence is independent of the language where possible: addresses, names in markup, scripts of
 consent platforms and bot checks, forms. A page is only looked at if it has little text outside of
@@ -47,7 +47,8 @@ _MAX_LINK_CHARS: Final = 1500
 _MAX_FORM_LINK_CHARS: Final = 500
 # Weighted characters of an extracted text that may be a story.
 _MIN_BODY: Final = 140
-# Weighted characters of a text under a heading, or one that says by itself, that the page is missing.
+# Weighted characters of a text under a heading, or one that says by itself, that the page is
+# missing.
 _MAX_MISSING: Final = 2500
 _MAX_NOTICE: Final = 700
 # Weighted characters of a heading that only says it; a headline has more.

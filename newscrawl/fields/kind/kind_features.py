@@ -252,7 +252,7 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
 
 
 def _same_links(document: Document, forest: Sequence[int]) -> int:
-    """Return the number of addresses of links with the same text among the body, such as "Read more"."""
+    """Return the number of addresses of links with equal texts in the body: "Read more"."""
     end = max((document.end[root] for root in forest), default=0)
     rows = rows_between(document.rows_of("a"), min(forest, default=0), end)[:_MAX_LINKS]
     targets: dict[str, set[str]] = {}

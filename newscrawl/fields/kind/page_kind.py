@@ -1,8 +1,8 @@
 """Page kind: article, live blog, gallery, index or other.
 
 A tree ensemble gives the probability of an article from the features in
-:mod:`~newscrawl.fields.kind.kind_features`. The threshold lies below one half in favour of recall: a
-dropped article is lost, while an index page that is kept has a low confidence.
+:mod:`~newscrawl.fields.kind.kind_features`. The threshold lies below one half in favour of recall:
+a dropped article is lost, while an index page that is kept has a low confidence.
 
 Most prose of a live blog is in sibling elements that begin with a time of day; most prose of a
 gallery is in captions or in numbered elements ("3 / 12").
@@ -44,7 +44,8 @@ SERIES_CONFIDENCE = 0.9
 """Confidence in a live blog or gallery recognized by the structure of the page."""
 
 STORY_CONFIDENCE = 0.997
-"""Confidence in a page with a declared story: the mean probability of 219 such pages, at least 0.91."""
+"""Confidence in a page with a declared story: the mean probability of 219 such pages, at least
+0.91."""
 
 FORUM_CONFIDENCE = 0.9
 """Confidence that a page that declares a thread of a forum is not an article; set by hand."""
@@ -75,7 +76,7 @@ _MIN_ENTRY_LENGTH = 50
 
 
 def load_kind_model(folder: Path | None = None) -> Model:
-    """Return the ensemble for extracted pages, see :func:`~newscrawl.ensemble.ensemble.load_model`."""
+    """Return the ensemble for extracted pages (:func:`~newscrawl.ensemble.ensemble.load_model`)."""
     return load_model(KIND_MODEL_FILE, KIND_FEATURES, folder)
 
 
@@ -105,9 +106,9 @@ def page_kind(
 
     A page with a declared story needs no *features*.
 
-    A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``, unless JSON-LD declares it
-    ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if most of their text is outside
-    of links. Structure makes any page ``live`` or ``gallery``.
+    A page with a probability of at least *threshold* (:data:`KIND_THRESHOLD`) is an ``article``,
+    unless JSON-LD declares it ``live`` or ``gallery``. Other pages are ``index``, or ``other`` if
+    most of their text is outside of links. Structure makes any page ``live`` or ``gallery``.
     Threads of forums are ``other``.
     """
     probability = article_probability(features) if features else STORY_CONFIDENCE

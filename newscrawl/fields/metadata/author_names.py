@@ -150,7 +150,7 @@ def _and(language: str | None) -> re.Pattern[str]:
 
 @cache
 def credit() -> re.Pattern[str]:
-    """Return the pattern of a credit of others than the authors: "Photos by", "编辑：", in a text."""
+    """Return the pattern of a credit of others than the authors: "Photos by", "编辑："."""
     return re.compile(
         rf"(?:^|[\s,.;|/／・·–\x1f-]{{1,4}})(?i:{_any_of(words_of('credits'))})"
         r"\s{0,2}(?:[:：/／|｜]|(?<=\w)\s(?=(?:by|von|par|di|av|por)\s)|(?<=[^\x00-\u02ff])\s|(?<=[^\x00-\u02ff])$)"
@@ -212,18 +212,18 @@ def is_byline(text: str) -> bool:
 
 
 def _ends_with_label(text: str) -> bool:
-    """Return whether *text* ends with the label of a byline, "김철수 기자", or is a list in brackets."""
+    """Return whether *text* ends with the label of a byline, "김철수 기자", or is in brackets."""
     return not text.isascii() and _NAME_BEFORE(text).fullmatch(text) is not None
 
 
 def clean_names(texts: Iterable[str], not_people: Collection[str] = ()) -> list[str]:
-    """Return the distinct names in *texts*, without "By", signs, URLs, addresses and *not_people*."""
+    """Return the distinct names in *texts*, without "By", signs, addresses and *not_people*."""
     found = (name for text in texts for name in read_names(text, sites=not_people).names)
     return distinct(found)
 
 
 def distinct(names: Iterable[AuthorName]) -> list[str]:
-    """Return the people among *names* once each, or else the organizations that are no companies."""
+    """Return the distinct people among *names*, or else the organizations but companies."""
     found: dict[str, AuthorName] = {}
     for name in names:
         found.setdefault(name.text.casefold(), name)
@@ -376,7 +376,7 @@ def _is_particle(word: str) -> bool:
 
 
 def may_be_name(name: str, language: str | None) -> bool:
-    """Return whether *name* may be one in *language*, by its script: Chinese names have surnames."""
+    """Return whether *name* may be one in *language* by its script: Chinese ones have surnames."""
     chinese = language is not None and language.startswith("zh")
     return not chinese or " " in name or _CHINESE_NAME(name).fullmatch(name) is not None
 
@@ -411,7 +411,7 @@ def _firm_comma() -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)  # read again for each way to read a byline
 def _without_dates(text: str, language: str | None) -> str:
-    """Return *text* with a separator for each date, its weekday and the word before: "Ada Meyer on"."""
+    """Return *text* with a separator for each date, its weekday and the word before it."""
     if not count_digits(text):
         return text
     for date in reversed(read_dates(text, language=language)):
@@ -460,7 +460,7 @@ MAX_DATE = 40
 
 
 def _parts(text: str, language: str | None, *, labelled: bool) -> Iterator[tuple[str, bool, bool]]:
-    """Yield the parts of *text*, and whether a mark other than "and", and a mark of a line are before.
+    """Yield the parts of *text*, and whether a mark but "and", and one of a line are before.
 
     Elements are joined by commas and "and"; the words after a name are no part of it if it is
     *labelled*.

@@ -148,8 +148,8 @@ def stated_authors(
 ) -> list[StatedAuthors]:
     """Return the names of each source, the most trusted first, up to the first that names people.
 
-    *sites* are the names of the publication. A name with a claim, that of the host, and the only name
-    of a source, if it is that of an account, are no people.
+    *sites* are the names of the publication. A name with a claim, that of the host, and the only
+    name of a source, if it is that of an account, are no people.
     """
     found = []
     folded = {site.casefold() for site in sites}
@@ -182,7 +182,7 @@ def _of_people(names: list[AuthorName]) -> list[AuthorName]:
 
 
 def _is_of_site(name: AuthorName, sites: Collection[str], url: str | None) -> bool:
-    """Return whether a house beside people is that of the site, or a paper: "Port News Team", "The Gazette"."""
+    """Return whether a house beside people is the site's, or a paper: "Port News Team"."""
     key = name.text.casefold()
     is_named = key in sites or key.startswith("the ") or is_host(name.text.partition(" ")[0], url)
     return name.kind == "organization" and is_named
@@ -237,9 +237,9 @@ def find_authors(
 ) -> tuple[list[str], Evidence] | None:
     """Return the authors of a page in *language* that states no people: of a byline, or a house.
 
-    *stated_authors* are what the page states, *sites* the names of its publication. *start* is the row
-    of the title, next to which a byline is searched, *end* the first row after the body, next to which
-    an explicit one or a full name is searched; None: there is none.
+    *stated_authors* are what the page states, *sites* the names of its publication. *start* is the
+    row of the title, next to which a byline is searched, *end* the first row after the body, next
+    to which an explicit one or a full name is searched; None: there is none.
     """
     houses = [it for it in stated_authors if it.houses]
     stated = next((it for it in houses if not _is_site(it, sites)), next(iter(houses), None))

@@ -96,7 +96,7 @@ def _without_ellipsis(text: str) -> str:
 
 
 def _place(length: int, found: list[str], shown: list[str], start: list[str]) -> str | None:
-    """Return where the page shows a description of *length*: :data:`STANDFIRST`, :data:`BODY` or None.
+    """Return where a description of *length* is shown: :data:`STANDFIRST`, :data:`BODY`, None.
 
     *found* are its words, *start* those of the body.
     """
@@ -110,7 +110,7 @@ def _place(length: int, found: list[str], shown: list[str], start: list[str]) ->
 def _shown_texts(
     document: Document, title_row: int, body: str, body_row: int, least: int
 ) -> list[str]:
-    """Return the texts between title and body that have *least* characters, and first paragraphs."""
+    """Return the texts between title and body of *least* characters, and first paragraphs."""
     rows = document.shown_rows
     start = bisect_left(rows, title_row)
     between = rows[start : min(start + _MAX_NODES, bisect_left(rows, body_row, start))]

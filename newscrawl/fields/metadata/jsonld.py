@@ -45,7 +45,8 @@ _MAX_DEPTH = 200
 
 # A quote that is not followed by the next value or the end of its container belongs to the text.
 _OWN_QUOTE = r'"(?!\s*+(?:[:)}\]]|\Z|,\s*+(?:["{\[}\]]|-?\d|(?:true|false|null)\b|[\w$]++\s*+:)))'
-# By whether quotes are repaired: a comment, a string or word, a colon after it, the mark of a container.
+# By whether quotes are repaired: a comment, a string or word, a colon after it, the mark of a
+# container.
 _TOKENS = [
     re.compile(
         rf"""[\s,:;]*+(?://[^\n]*+|/\*.*?(?:\*/|\Z)|("[^"\\]*+(?:(?:\\.{own_quote})[^"\\]*+)*+(?:"|\\?\Z)"""

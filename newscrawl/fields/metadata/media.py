@@ -105,7 +105,7 @@ def main_image(data: StructuredData) -> tuple[Media, str] | None:
 
 
 def stated_media(data: StructuredData, kind: MediaKind) -> list[Media]:
-    """Return the media of *kind* that the page states, each once with what all sources state of it."""
+    """Return the media of *kind* that the page states, each with what all sources state."""
     found = _Collection()
     for addresses, medium, _ in _statements(data, kind):
         if urls := _urls(data, addresses, kind):
@@ -117,7 +117,7 @@ def stated_media(data: StructuredData, kind: MediaKind) -> list[Media]:
 
 
 def merged_media(*groups: Iterable[Media]) -> list[Media]:
-    """Return the media of *groups*, each once with what all groups have of it, the first ones first."""
+    """Return the distinct media of *groups*, each with what all groups have, first ones first."""
     found = _Collection()
     for medium in (medium for group in groups for medium in group):
         found.add([medium.url], medium)
@@ -277,7 +277,7 @@ def with_shown_parts(image: Media, data: StructuredData) -> Media:
 
 
 def _shown(url: str, data: StructuredData) -> Iterator[tuple[Statement, bool]]:
-    """Yield the images in figures with the address *url* or a similar name, and whether it is equal."""
+    """Yield the images in figures with the address *url* or a similar one; whether it is equal."""
     name = _SIZED.sub("", url.partition("?")[0].rpartition("/")[2]).partition(".")[0]
     key, path = _key(url), file_path(url)
     for shown in data.images:
@@ -305,7 +305,7 @@ def _key(url: str) -> str:
 
 
 def shown_caption(document: Document, medium: int) -> tuple[str, str]:
-    """Return the text of the caption of the figure around a row, without the credit, and the credit."""
+    """Return the caption of the figure around a row without the credit, and the credit."""
     if not document.rows_of("figcaption"):
         return "", ""
     above = document.ancestors(medium)

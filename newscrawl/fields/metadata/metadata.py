@@ -81,7 +81,8 @@ CONFIDENCE = {
     "image": {"json-ld": 0.95, "meta": 0.93, "microdata": 0.85},
     "breadcrumbs": {"json-ld": 0.95, "microdata": 0.9, "links": 0.85},
 }  # fmt: skip
-"""Confidence by field and kind of source: for authors the rates of ``benchmarks/confidences.py``, others are set by hand."""
+"""Confidence by field and kind of source: for authors the rates of ``benchmarks/confidences.py``,
+others are set by hand."""
 
 _LANGUAGE_META = ("og:locale", "content-language", "dc.language", "dcterms.language", "language")
 _LANGUAGE = lazy_regex(r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?")
@@ -371,7 +372,7 @@ def detect_language(text: str) -> tuple[str, Evidence] | None:
 
 
 def _is_english(text: str) -> bool:
-    """Return whether *text* has many English words, which saves the load of the classifier's table."""
+    """Return whether *text* has many English words, which saves loading the classifier."""
     words = text.lower().split()
     common = sum(map(words_of("common", "en").__contains__, words))
     return words.count("the") > 1 and common >= _MIN_COMMON * len(words)

@@ -44,7 +44,8 @@ _PARTS = lazy_regex(r"(?<!\s)\s++[|·•:»–—-]++\s++|:\s+")
 _SEPARATORS = (",", ";", "|", "、", "，", "،")
 # "type:story", "section/news", "urn:x": marks of advertising and publishing systems.
 _MACHINE_TAG = lazy_regex(r"[@_].*|(?>[\w.-]+?[:=_/][^ ]).*|[^{}<>\[\]\"]*+[{}<>\[\]\"].*|\d+")
-# Elements of links to tags, parents and sections, by one of their classes, with parts that these have.
+# Elements of links to tags, parents and sections, by one of their classes, with parts that these
+# have.
 _MARKED = {
     "tags": lazy_regex(
         r"(?:[a-z_-]*[-_])?(?:tags|tag[-_]?(?:list|links)|keywords)(?:[-_](?:list|links|items|container|wrapper))?"
@@ -226,7 +227,7 @@ def _is_mark(text: str) -> bool:
 
 
 def tags(data: StructuredData) -> tuple[tuple[str, ...], str] | None:
-    """Return the keywords of all sources and the first of these, of equal ones that with capitals."""
+    """Return the keywords of all sources and the first of these; of equal ones, with capitals."""
     found: dict[str, str] = {}
     sources = []
     for source, texts in _tag_statements(data, found):
@@ -254,7 +255,7 @@ def _tag_statements(
 
 
 def _shown_tags(document: Document) -> list[str]:
-    """Return the tags below the headline that follow a label, or else that lead to pages of tags."""
+    """Return the tags below the headline after a label, or else those to pages of tags."""
     start = next(iter(document.rows_of("h1")), 0)
     anchors = rows_between(document.rows_of("a"), start, len(document))
     shown = rows_between(document.shown_rows, start, len(document))
@@ -279,13 +280,13 @@ def _shown_tags(document: Document) -> list[str]:
 
 @cache
 def _label_starts() -> frozenset[str]:
-    """Return the two first letters of the labels of tags, in lower case, title case and capitals."""
+    """Return the first two letters of labels of tags, in lower case, title case and capitals."""
     starts = {label[:2] for label in words_of("tags") | words_of("subjects")}
     return frozenset(it for start in starts for it in (start, start.title(), start.upper()))
 
 
 def _linked_tags(document: Document, anchors: Sequence[int]) -> list[str]:
-    """Return the texts of the first links to pages of tags, without a heading that they belong to."""
+    """Return the texts of the first links to pages of tags, without one of their heading."""
     hrefs = document.attributes["href"]
     if not _TAG_PATH.search("\0".join([hrefs.get(link, "") for link in anchors])):  # faster
         return []

@@ -1,4 +1,4 @@
-"""The structured data of a page: JSON-LD, meta elements, microdata, links; its values as plain text."""
+"""The structured data of a page: JSON-LD, meta elements, microdata, links; as plain text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 # With separators of thousands, or without.
 _NUMBER = re.compile(r"\d{1,3}(?:[.,\s]\d{3})+(?!\d)|\d{1,10}(?!\d)")
 # Control characters, lone surrogates, and characters that are not seen: soft hyphens, marks of
-# direction, the private use of icon fonts; not the joiners, which change the letters of some scripts.
+# direction, the private use of icon fonts; not the joiners, which change the letters of some
+# scripts.
 _CONTROL = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ud800-\udfff\ue000-\uf8ff\ufeff\ufff9-\uffff]"
@@ -81,7 +82,8 @@ class StructuredData:
     document: Document
     #: URL of the page, then the base of relative addresses
     base: str | None
-    #: contents of the meta elements by lower-case ``property``, ``name``, ``itemprop``, ``http-equiv``
+    #: contents of the meta elements by lower-case ``property``, ``name``, ``itemprop``,
+    #: ``http-equiv``
     meta: dict[str, list[str]] = field(default_factory=dict)
     #: ``href`` of the canonical link elements
     canonical: list[str] = field(default_factory=list)
@@ -124,7 +126,8 @@ class StructuredData:
         #: keys of the addresses of the page
         self._keys = {_key(address) for address in (url, *self.canonical[:1]) if address}
         articles = find_nodes(self.nodes, ARTICLE_TYPES)[:MAX_VALUES]
-        #: the object of the article, possibly empty: of several the one that agrees most with the page
+        #: the object of the article, possibly empty: of several the one that agrees most with the
+        #: page
         self.article = max(articles, key=self._node_agrees, default={})
 
     def _node_agrees(self, node: JsonObject) -> float:
@@ -132,7 +135,7 @@ class StructuredData:
         return self._agreement(addresses(node), headline, node.get("description"))
 
     def _agreement(self, urls: Iterable[str], headline: Any, description: Any = None) -> float:
-        """Return how far an article is that of the page, by its address, headline and description."""
+        """Return how far an article is the page's, by its address, headline and description."""
         own = [_key(url) in self._keys for url in urls if not url.startswith("#")]
         return (
             any(own)
@@ -333,7 +336,7 @@ class StructuredData:
 
 
 def whole_number(value: Any) -> int | None:
-    """Return the number in *value*, a number, a text such as ``1200px``, an object or a list of them."""
+    """Return the number in *value*: a number, a text such as ``1200px``, an object or a list."""
     for stated in as_list(value)[:1]:
         inner = stated.get("value") if isinstance(stated, dict) else stated
         digits = _NUMBER.match(str(inner)) if isinstance(inner, (int, float, str)) else None
@@ -363,7 +366,7 @@ def instant_of(element: Statement) -> str:
 
 
 def plain_text(text: str) -> str:
-    r"""Return *text* with escapes resolved, as many values are escaped twice: ``&amp;amp;``, ``\u00e9``.
+    r"""Return *text* with resolved escapes, as many are escaped twice: ``&amp;amp;``, ``\u00e9``.
 
     Control characters and lone surrogates, which feeds cannot contain, and characters that are not
     seen are removed.
@@ -376,7 +379,7 @@ def plain_text(text: str) -> str:
 
 
 def without_unprintable(text: str) -> str:
-    """Return *text* without control characters, lone surrogates and characters that are not seen."""
+    """Return *text* without control characters, lone surrogates and invisible characters."""
     return text if text.isprintable() else _CONTROL.sub("", text)
 
 

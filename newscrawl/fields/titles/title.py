@@ -105,7 +105,7 @@ def stated_title(metadata: Metadata, url: str | None) -> Headline | None:
 
 
 def title_rows(document: Document, forest: Sequence[int], title: Headline) -> frozenset[int]:
-    """Return the row of the element that shows *title* and those of headings in *forest* that repeat it."""
+    """Return the rows of the element with *title* and of headings in *forest* that repeat it."""
     wanted = _normalized(title.text)
     rows = {
         row

@@ -89,8 +89,8 @@ def find_spans(
 ) -> list[TitleSpan]:
     """Return the candidates among *rows*, all visible text nodes of the page.
 
-    *stated* are the titles stated in structured data, *whole* those with the site's name, and *start*
-    is the position of the relevant content. ``h1`` elements come first.
+    *stated* are the titles stated in structured data, *whole* those with the site's name, and
+    *start* is the position of the relevant content. ``h1`` elements come first.
     """
     titles = {title.lower() for title in stated}
     groups = _groups(document, rows, titles, whole, start)

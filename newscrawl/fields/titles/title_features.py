@@ -187,7 +187,7 @@ def _leading(
     similarities: Sequence[StatedTitleFeatures],
     is_top: Sequence[bool],
 ) -> int | None:
-    """Return the index of the ``h1``, or exactly matching part of one, most similar to a stated title."""
+    """Return the index of the ``h1``, or an equal part of one, most similar to a stated title."""
     best, best_f1 = None, 0.0
     for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
         f1 = similarity.likeness
@@ -421,7 +421,7 @@ class _PageFeatures:
         }
 
     def _named(self, span: TitleSpan, above: Sequence[int]) -> int:
-        """Return 1 if a class or id around nothing but *span* means a headline, 2 if one of a story."""
+        """Return 1 if a class or id around only *span* means a headline, 2 if one of a story."""
         document = self.document
         classes, ids = document.attributes["class"], document.attributes["id"]
         longest = 2 * weighted_length(span.text)

@@ -39,7 +39,8 @@ MIN_PROBABILITY_SHARED = 0.2
 MIN_SHARE = 0.7
 
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
-"""Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title`` element."""
+"""Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title``
+element."""
 
 AGREED_CONFIDENCE = 0.96
 """Confidence in the only heading if the page states its text as the title: the share of right ones
@@ -139,7 +140,7 @@ def _of_content(
 
 
 def _whole(title: str, candidates: TitleCandidates) -> str:
-    """Return the candidate or stated title that *title* abbreviates, with an ellipsis at its end."""
+    """Return the candidate or stated title that *title* abbreviates with an ellipsis."""
     start = title.rstrip("….")
     if start == title or not title.endswith(("…", "...")):
         return title

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -109,7 +110,7 @@ class SiteResponse:
         if not is_front or not isinstance(self.response, HtmlResponse):
             return
         try:
-            page = await self._read_links()
+            page = await self.tools.reader.read_links(self.plan, self.response)
         except WorkerError:
             self._add_feeds([])
         else:
@@ -255,9 +256,6 @@ class SiteResponse:
         await self._follow_links(page)
         return item
 
-    async def _read_links(self, **options: Any) -> ClassifiedPage:
-        return await self.tools.reader.read_links(self.plan, self.response, **options)
-
     async def _read_page(self) -> ClassifiedPage:
         """Return the kind and the links of the page; a section is rendered if needed."""
         tools, is_article = self.tools, self.target.role == "article"
@@ -268,12 +266,13 @@ class SiteResponse:
         pipeline = tools.crawler.get_item_pipeline(NewsExtractPipeline)
         if is_article and pipeline is not None:
             options["extraction"] = await pipeline.task_arguments(sent)
+        read = partial(tools.reader.read_links, self.plan)
         try:
-            page = await self._read_links(**options)
+            page = await read(self.response, **options)
         except WorkerError:
             if not options.pop("extraction", None):
                 raise
-            page = await self._read_links(**options)
+            page = await read(self.response, **options)
         if page.barrier == NEEDS_JS and not is_article:
             has_links = page.articles and not page.scripted
             if not has_links and (
@@ -281,7 +280,7 @@ class SiteResponse:
             ):
                 # Without validators: the page as sent stays the same when there are new links.
                 self.response = copy_response(self.response, body=shown.html, headers={})
-                page = await self._read_links(**{**options, "encoding": shown.encoding})
+                page = await read(self.response, **{**options, "encoding": shown.encoding})
             page.barrier = None if page.articles else page.barrier
         return page
 

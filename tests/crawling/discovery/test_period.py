@@ -190,7 +190,7 @@ def test_finds_the_pages_of_a_period_in_few_requests(first: int):
 @pytest.mark.parametrize("newest_first", [False, True])
 @pytest.mark.parametrize("first", [0, 1, 30, 97])
 def test_finds_the_sitemaps_of_a_period_in_few_requests(first: int, *, newest_first: bool):
-    """Sitemaps *first* to *first* + 2 of 100 list its articles; nothing is known of every seventh."""
+    """Sitemaps *first* to *first* + 2 of 100 list its articles; every seventh is unknown."""
     sitemaps = [Target("sitemap", f"https://a.example/sitemap-{n}.xml") for n in range(100)]
     series, read = SitemapSeries({sitemap.key: sitemap for sitemap in sitemaps}), []
     while target := series.next_target():

@@ -34,6 +34,7 @@ from tests.helpers.crawl_history import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from newscrawl.crawling.discovery.site_plan import SitePlan
@@ -60,14 +61,12 @@ async def test_does_not_read_a_section_that_was_an_article(crawl: Opening, fake_
         }
 
 
-def closed(site: SitePlan) -> list[Target]:
-    """Close all targets of *site* and return them."""
-    found = []
+def closed(site: SitePlan) -> Iterator[Target]:
+    """Close all targets of *site*; yield each."""
     while targets := list(site.next_targets()):
         for ticket, wanted in targets:
             site.requests.close(ticket)
-            found.append(wanted)
-    return found
+            yield wanted
 
 
 def fetched(site: SitePlan) -> list[str]:
@@ -78,15 +77,12 @@ def fetched(site: SitePlan) -> list[str]:
 async def poll(state: CrawlState, site: SitePlan, *, new: int = 0, **headers: str) -> list[str]:
     """Record a listing with *new* pages for all targets of *site*; return their paths."""
     found = []
-    while targets := list(site.next_targets()):
-        for ticket, wanted in targets:
-            site.requests.close(ticket)
-            at = clock.now().timestamp()
-            entries = ClassifiedEntries(
-                [entry(f"{wanted.role}/{n}/{at}") for n in range(new)], known=["old"]
-            )
-            state.record_listing(site, wanted, response(wanted.url, **headers), entries)
-            found.append(wanted.url.removeprefix(HOME))
+    for wanted in closed(site):
+        at = clock.now().timestamp()
+        listed = [entry(f"{wanted.role}/{n}/{at}") for n in range(new)]
+        entries = ClassifiedEntries(listed, known=["old"])
+        state.record_listing(site, wanted, response(wanted.url, **headers), entries)
+        found.append(wanted.url.removeprefix(HOME))
     return found
 
 
@@ -104,7 +100,7 @@ async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeCl
     fake_clock.forward(4)
     async with crawl() as state:
         site = await restored_frontier(state)
-        targets = closed(site)
+        targets = list(closed(site))
         assert [wanted.url for wanted in targets] == [f"{HOME}feed", HOME]
         assert {conditional_headers(wanted.history)["If-None-Match"] for wanted in targets} == {
             '"1"'
@@ -146,7 +142,7 @@ async def test_later_lister_of_an_article_gets_credit_too(state_file: Path, fake
 
 @in_loop
 async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: FakeClock):
-    """All its entries are new: others may have been missed, and it is polled as soon as possible."""
+    """All its entries are new: others may have been missed, and it is polled soon."""
     async with opened(state_file) as state:
         for rolled_over in (False, True):
             site = await restored_frontier(state)
@@ -205,11 +201,9 @@ async def test_source_failures_back_off(crawl: Opening, fake_clock: FakeClock):
 async def fail(state: CrawlState, site: SitePlan, reason: str) -> list[str]:
     """Fail all targets of *site*; return their paths."""
     found = []
-    while targets := list(site.next_targets()):
-        for ticket, wanted in targets:
-            site.requests.close(ticket)
-            state.record_failure(site, wanted, None, reason)
-            found.append(wanted.url.removeprefix(HOME))
+    for wanted in closed(site):
+        state.record_failure(site, wanted, None, reason)
+        found.append(wanted.url.removeprefix(HOME))
     return found
 
 

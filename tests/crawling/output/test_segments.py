@@ -67,7 +67,7 @@ def test_reads_all_items_once_in_order(tmp_path: Path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_survives_crash_at_any_line(tmp_path: Path):
-    """Published files and the manifest are complete after a crash; a second run gives the same files."""
+    """Published files and manifest are complete after a crash; a second run gives the same."""
     write(tmp_path / "before", 1, 25)
     write(tmp_path / "whole", 1, 25)
     write(tmp_path / "whole", 26, 60)

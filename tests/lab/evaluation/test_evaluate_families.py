@@ -237,7 +237,7 @@ def test_caches_bodies_of_trafilatura(tmp_path: Path, reads: list[str | None]):
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder of three small corpora; a measured one shares a domain with a training one."""
+    """Return a folder of three small corpora; a measured and a training one share a domain."""
     folder = tmp_path_factory.mktemp("corpora")
     write_corpus(folder / "news212", [f"{n}.example" for n in range(9)])
     write_corpus(folder / "l3sgn1", ["www.0.example", "other.example"], date=None)

@@ -52,7 +52,7 @@ BODY_WIDTH, SIDE = 600, 100
 
 
 def drawn(document: Document) -> PageGeometry:
-    """Return a geometry: one text below the other, those of the story to the right of the others."""
+    """Return a geometry: one text below the other, the story's to the right of the others."""
     boxes, looks, top = {}, {}, 0.0
     for row in range(len(document)):
         if document.tag[row] != TEXT:

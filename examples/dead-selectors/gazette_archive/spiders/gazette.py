@@ -6,7 +6,7 @@ from gazette_archive.items import StoryItem
 
 
 class GazetteSpider(SitemapSpider):
-    """Reads the stories in the sitemap of the paper. Argument: ``base``, the address of the paper."""
+    """Reads the stories in the sitemap of the paper. Argument: ``base``, its address."""
 
     name = "gazette"
     sitemap_rules = [(r"/\d{4}/\d{2}/\d{2}/", "parse_story")]
