@@ -51,7 +51,7 @@ def tag_styles(page: Page) -> StyleOf:
 
 
 def without_author_styles(html: bytes) -> Document:
-    """Return the document of a page without its style elements and attributes; rows are the same."""
+    """Return the document of a page, with the same rows, without style elements and attributes."""
     html = re.sub(rb"(?i)<style(?=[\s>])", b"<style type=text/plain", html)
     return parse_document(re.sub(rb"(?i)(?<=[\s\"'])style(?=\s*=)", b"data-style", html))
 

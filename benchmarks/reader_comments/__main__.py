@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def phase_2(scores: Mapping[str, Sequence[RemovalScore]]) -> tuple[int, int, int]:
-    """Return how many pages phase 2 changes, how many newscrawl leaves, and changed ones of these."""
+    """Return the numbers of pages that phase 2 changes, that newscrawl leaves, and of both."""
     methods = ("newscrawl", "nce", "nce without phase 2")
     changed = left = helped = 0
     for ours, one, other in zip(*(scores.get(it, ()) for it in methods), strict=False):

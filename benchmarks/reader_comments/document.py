@@ -66,8 +66,8 @@ def write_document(
 ) -> None:
     """Write the page of results to *file*.
 
-    Phase 2 of NCE has *changed* so many pages. On *left* pages newscrawl leaves comments; phase 2 has
-    changed *helped* of these.
+    Phase 2 of NCE has *changed* so many pages. On *left* pages newscrawl leaves comments; phase 2
+    has changed *helped* of these.
     """
     made = [page for page in pages if page.half != "corpora" and page.system != WITHOUT]
     head = _HEAD.format(
