@@ -11,8 +11,8 @@ cdef array.array _DOUBLES = new_array("d"), _FLOATS = new_array("f")
 
 cdef struct Node:
     float number  # the threshold; infinite for a leaf, which is its own child
-    unsigned short feature
-    unsigned int child  # left child, counted from the root; the right one follows it
+    unsigned short feature  # its place among the values of rows that descend together
+    unsigned short child  # left child, counted from the root; the right one follows it
 
 cdef enum:
     TOGETHER = 8  # rows that descend a tree at a time: a processor does their steps in parallel
@@ -41,7 +41,8 @@ def _packed(ensemble):
                 node.number, node.child = INFINITY, place
                 leaves.data.as_floats[root + place] = values[old]
             else:
-                node.number, node.feature, node.child = thresholds[old], features[old], len(levels)
+                node.number, node.child = thresholds[old], len(levels)
+                node.feature = TOGETHER * features[old]
                 levels += (lefts[old], rights[old])
     return packed, leaves
 
@@ -94,7 +95,7 @@ def probabilities(ensemble, list columns not None, *, double max_log_odds):
                 moved = 0
                 for place in range(TOGETHER):
                     node = &nodes[at[place]]
-                    child = node.child + (value[TOGETHER * node.feature + place] > node.number)
+                    child = node.child + (value[node.feature + place] > node.number)
                     moved |= child ^ at[place]
                     at[place] = child
             for place in range(TOGETHER):

@@ -43,6 +43,8 @@ _MAX_LOG_ODDS = 500.0  # keeps exp() in its range
 
 LEAF = -1
 """Value of ``feature`` for leaves."""
+# A compiled node has 16 bits for the place of a child, and of a feature of eight rows.
+_MAX_NODES, _MAX_FEATURES = 1 << 16, 1 << 13
 
 FORMAT = "newscrawl forest 1"
 # The type of each column in numpy's files, and of Python's arrays.
@@ -210,8 +212,9 @@ def check(ensemble: TreeEnsemble) -> None:
     sizes = np.diff(offset)
     if not len(sizes) or offset[0] != 0 or offset[-1] != size or (sizes < 1).any():
         raise ModelError("tree offsets do not match the nodes")
-    if (feature < LEAF).any() or (feature >= len(ensemble.feature_names)).any():
-        raise ModelError("feature index out of range")
+    features = min(len(ensemble.feature_names), _MAX_FEATURES)
+    if (feature < LEAF).any() or (feature >= features).any() or (sizes > _MAX_NODES).any():
+        raise ModelError("feature index out of range, or too many nodes in a tree")
     if ensemble.link not in get_args(Link):
         raise ModelError(f"unknown link {ensemble.link!r}")
     if not np.isfinite([*value, ensemble.base]).all():

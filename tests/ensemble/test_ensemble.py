@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from array import array
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from newscrawl.ensemble.ensemble import (
     LEAF,
     ModelError,
     TreeEnsemble,
+    check,
     probabilities,
     schema_hash,
 )
@@ -193,6 +195,18 @@ def test_rejects_a_truncated_file(ensemble: TreeEnsemble, tmp_path: Path, length
     path.write_bytes(content[: length % len(content)])
     with pytest.raises(ModelError):
         TreeEnsemble.load(path)
+
+
+@pytest.mark.parametrize("nodes", [1 << 16, (1 << 16) + 1])
+def test_rejects_more_nodes_than_a_compiled_tree_can_have(ensemble: TreeEnsemble, nodes: int):
+    leaves = np.full(nodes, LEAF), *np.zeros((4, nodes))
+    names = ("feature", "threshold", "left", "right", "value")
+    large = replace(ensemble, offset=np.array([0, nodes]), **dict(zip(names, leaves, strict=True)))
+    if nodes <= 1 << 16:
+        check(large)
+        return
+    with pytest.raises(ModelError, match="too many nodes"):
+        check(large)
 
 
 def test_rejects_an_empty_archive(tmp_path: Path):

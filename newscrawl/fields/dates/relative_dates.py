@@ -139,9 +139,10 @@ def _phrases(after: str, words: Vocabulary) -> list[Ago]:
     """Return the phrases whose part after the number begins *after*, longest first."""
     phrases = [
         ago
-        for start in _starts(after)
-        for ago in words.ago.get(start, ())
-        if after.startswith(ago.after) and _is_word_end(after, len(ago.after))
+        for start in words.ago.keys() & _starts(after)
+        for text, entries in words.ago[start].items()
+        if after.startswith(text) and _is_word_end(after, len(text))
+        for ago in entries
     ]
     return sorted(phrases, key=lambda ago: ago.rank) if len(phrases) > 1 else phrases
 

@@ -20,6 +20,7 @@ from dateutil import tz
 from newscrawl.fields.dates.calendars import OTHER_CALENDARS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import tzinfo
 
     from newscrawl.fields.dates.calendars import Calendar
@@ -105,8 +106,8 @@ class Vocabulary:
     fillers: frozenset[str]
     #: phrase -> "am", "pm" or "night", which has hours of both
     day_periods: dict[str, str]
-    #: first characters of the phrase after the number, at most KEY_LENGTH -> entries
-    ago: dict[str, list[Ago]]
+    #: first characters of the phrase after the number, at most KEY_LENGTH -> phrase -> entries
+    ago: dict[str, dict[str, list[Ago]]]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase such as "yesterday" -> unit and number of them before now
@@ -145,7 +146,11 @@ def _vocabulary(base: str) -> Vocabulary:
         shared, english, own = (_values(name, language) for language in names)
         return shared | english | own
 
-    months = _numbers(merged("months"))
+    months: dict[str, int] = {}
+    starts: frozenset[str] = frozenset()
+    firsts: frozenset[str] = frozenset()
+    for own in map(_months, names):
+        months, starts, firsts = months | own.names, starts | own.starts, firsts | own.firsts
     others: dict[str, tuple[Calendar, int]] = {
         key: (calendar, int(month))
         for calendar in OTHER_CALENDARS
@@ -153,17 +158,18 @@ def _vocabulary(base: str) -> Vocabulary:
     }
     counts = {key: value.split() for key, value in merged("moments").items()}
     weekdays = _numbers(merged("weekdays"))
-    starts = {key.partition(" ")[0] for key in weekdays if " " in key}  # "thứ", in English "Thu"
-    weekdays = {key: number for key, number in weekdays.items() if key not in starts}
-    ago, ago_before = _index_ago_phrases(frozenset(merged("ago").items()))
+    ambiguous = _first_words(key for key in weekdays if " " in key)  # "thứ", in English "Thu"
+    weekdays = {key: number for key, number in weekdays.items() if key not in ambiguous}
+    added = _values("ago", base).items() - _values("ago", SHARED).items()  # of few languages
+    ago, ago_before = _index_ago_phrases(base if added else _DEFAULT_LANGUAGE)
     ones = frozenset(word for layer in layers[1:] for word in layer.get("ones", ()))
     month_words = frozenset(word for layer in layers for word in layer.get("month_words", ()))
     return Vocabulary(
         months=months,
         other_months=others,
         month_words=month_words,
-        starts=frozenset(key.partition(" ")[0] for key in (*months, *others) if " " in key),
-        month_starts=month_words | {key.partition(" ")[0] for key in (*months, *others)},
+        starts=starts | _first_words(key for key in others if " " in key),
+        month_starts=month_words | firsts | _first_words(others),
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods=merged("day_periods"),
         ago=ago,
@@ -172,8 +178,26 @@ def _vocabulary(base: str) -> Vocabulary:
         weekdays=weekdays,
         last=frozenset(word for layer in layers[1:] for word in layer.get("last", ())),
         ones=ones,
-        relative_words=ones | {key.partition(" ")[0] for key in (*counts, *weekdays)},
+        relative_words=ones | _first_words((*counts, *weekdays)),
     )
+
+
+class _Months(NamedTuple):
+    """Names of months of one language, the first words of those of several words, and of all."""
+
+    names: dict[str, int]
+    starts: frozenset[str]
+    firsts: frozenset[str]
+
+
+@cache  # most names are of all languages
+def _months(language: str) -> _Months:
+    names = _numbers(_values("months", language))
+    return _Months(names, _first_words(key for key in names if " " in key), _first_words(names))
+
+
+def _first_words(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.partition(" ")[0] for name in names)
 
 
 @cache
@@ -187,19 +211,20 @@ def _numbers(names: dict[str, str]) -> dict[str, int]:
     return {key: int(value) for key, value in names.items()}
 
 
-@lru_cache(maxsize=8)  # most languages have the same phrases
+@cache
 def _index_ago_phrases(
-    units: frozenset[tuple[str, str]],
-) -> tuple[dict[str, list[Ago]], dict[str, list[Ago]]]:
-    """Return the fields ``ago`` and ``ago_before`` of :class:`Vocabulary`, of phrase -> unit."""
-    after: dict[str, list[Ago]] = {}
+    language: str,
+) -> tuple[dict[str, dict[str, list[Ago]]], dict[str, list[Ago]]]:
+    """Return the fields ``ago`` and ``ago_before`` of :class:`Vocabulary`."""
+    after: dict[str, dict[str, list[Ago]]] = {}
     before: dict[str, list[Ago]] = {}
-    longest_first = sorted(units, key=lambda item: (-len(item[0]), item))
+    units = _values("ago", SHARED) | _values("ago", _DEFAULT_LANGUAGE) | _values("ago", language)
+    longest_first = sorted(units.items(), key=lambda item: (-len(item[0]), item))
     for rank, (text, unit) in enumerate(longest_first):
         left, _, right = text.partition("#")
         ago = Ago(left.strip(), right.strip(), unit, rank)
         if ago.after:
-            after.setdefault(ago.after[:KEY_LENGTH], []).append(ago)
+            after.setdefault(ago.after[:KEY_LENGTH], {}).setdefault(ago.after, []).append(ago)
         else:
             before.setdefault(ago.before.rpartition(" ")[2], []).append(ago)
     return after, before

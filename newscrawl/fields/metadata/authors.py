@@ -455,13 +455,14 @@ class _Bylines:
         If *first*, also those that are repeated or in a place ("Ada Meyer in Oslo").
         Their words are not in lower case elsewhere on the page.
         """
+        if len(text) > _MAX_LINE or text[-1:] in "!?":
+            return None
         document, rows = self.document, self.document.shown_rows
         above = document.closest_ancestors(rows[line[0]], _MAX_LEVELS)
         spaced = text.replace(",", " ").split()
         is_name = sum(not is_lower(word) or "-" in word for word in spaced) > 1
-        is_long = len(text) > _MAX_LINE or text[-1:] in "!?"
         is_link = any(map(document.attributes["href"].get, above))
-        if is_long or is_link or not is_name or self._is_elsewhere(rows[line[0]]):
+        if is_link or not is_name or self._is_elsewhere(rows[line[0]]):
             return None
         placed = _IN_PLACE.search(text)
         found = self._read(text, labelled=placed is not None).names

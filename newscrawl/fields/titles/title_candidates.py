@@ -175,9 +175,9 @@ def _leading_rows(document: Document, rows: Sequence[int], start: int) -> list[i
         and weighted_length(text[row]) >= _MIN_LENGTH
         and not text[row].rstrip().endswith(_SENTENCE_ENDS)
         and not text[row].lstrip().startswith(_SENTENCE_ENDS)
+        and (tag[parent[row]] != "a" or _heading_of(document, row) is not None)
         and not _is_date(text[row])
         and not (is_byline(text[row]) and all(map(is_person, clean_names([text[row]]))))
-        and (tag[parent[row]] != "a" or _heading_of(document, row) is not None)
     ]
 
 
