@@ -208,6 +208,8 @@ class TitleCandidates:
     stated: dict[str, str]
     #: words of the candidates and the stated titles that are in the relevant content
     content_words: list[str] = field(default_factory=list)
+    #: words of the part of the URL that names the page
+    slug: list[str] = field(default_factory=list)
 
     @property
     def agreed(self) -> TitleSpan | None:
@@ -277,7 +279,7 @@ def find_candidates(
         list(map(document.text.__getitem__, rows)),
     )
     columns = page.columns(spans, texts)
-    return TitleCandidates(spans, columns, stated, sorted(page.content_words))
+    return TitleCandidates(spans, columns, stated, sorted(page.content_words), sorted(page.slug))
 
 
 def _agreed(
