@@ -63,8 +63,6 @@ _META = (
     "citation_author", "cxenseparse:author",
 )  # fmt: skip
 _WRITTEN_BY = "twitter:label1", "twitter:data1"
-# A name with a claim: "Port Gazette – News for Fishers".
-_SLOGAN = lazy_regex(r"\s[–—|-]\s.*\s.*\s")
 # Telephone numbers, Chinese claims.
 _NO_NAME = CJKPattern(r"(?:\d\D{0,2}){7}|[\u4e00-\u9fff]{11}")
 # Bylines that outweigh a house in the metadata.
@@ -148,7 +146,7 @@ def stated_authors(
 ) -> list[StatedAuthors]:
     """Return the names of each source, the most trusted first, up to the first that names people.
 
-    *sites* are the names of the publication. A name with a claim, that of the host, and the only name
+    *sites* are the names of the publication. The name of the host, and the only name
     of a source, if it is that of an account, are no people.
     """
     found = []
@@ -163,10 +161,7 @@ def stated_authors(
         is_account = len(names) == 1 and names[0].text.islower() and " " not in names[0].text
         if is_account or are_houses:
             names = [_as_house(name) for name in names]
-        names = [
-            _as_house(name) if _SLOGAN.search(name.text) or is_host(name.text, url) else name
-            for name in names
-        ]
+        names = [_as_house(name) if is_host(name.text, url) else name for name in names]
         if any(name.kind == "person" for name in names):
             names = [name for name in names if not _is_of_site(name, folded, url)]
         found.append(StatedAuthors(source, names))
