@@ -194,7 +194,7 @@ def _as_house(name: AuthorName) -> AuthorName:
 def _statements(data: StructuredData) -> Iterator[tuple[str, list[str], bool]]:
     for role in ("author", "creator"):
         people = data.article.get(role)
-        yield "json-ld", list(person_names(people, data.nodes)), are_organizations(people)
+        yield "json-ld", list(person_names(people, data.resolved)), are_organizations(people)
     for name in _META:
         if name in data.meta:
             yield f"meta:{name}", data.meta[name], False
