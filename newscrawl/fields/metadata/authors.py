@@ -133,7 +133,7 @@ class StatedAuthors(NamedTuple):
         """The people and the agencies beside them, if there are some people."""
         if not any(it.kind == "person" for it in self.names):
             return []
-        return distinct(_as_person(it) for it in self.names if it.kind in _LISTED)
+        return distinct(it._replace(kind="person") for it in self.names if it.kind in _LISTED)
 
     @property
     def houses(self) -> list[str]:
@@ -183,10 +183,6 @@ def _is_of_site(name: AuthorName, sites: Collection[str], url: str | None) -> bo
     return name.kind == "organization" and is_named
 
 
-def _as_person(name: AuthorName) -> AuthorName:
-    return name._replace(kind="person")
-
-
 def _as_house(name: AuthorName) -> AuthorName:
     return name._replace(kind="organization") if name.kind == "person" else name
 
@@ -207,13 +203,11 @@ def _statements(data: StructuredData) -> Iterator[tuple[str, list[str], bool]]:
         if len(rows_between(shown, own[-1].row, item.row)) <= _MAX_BETWEEN_AUTHORS:
             own.append(item)
     yield "microdata", [_item_name(data, item) for item in own], False
-    links = [link for link in data.links.get("author", ()) if not _is_other(data, link)]
+    links = [
+        link for link in data.links.get("author", ()) if not is_of_card(data.document, link.row)
+    ]
     texts = map(data.text_of, links)
     yield "rel", [text for text in texts if " " not in text or is_person(text)], False
-
-
-def _is_other(data: StructuredData, item: Statement) -> bool:
-    return is_of_card(data.document, item.row)
 
 
 def _item_name(data: StructuredData, item: Statement) -> str:
