@@ -238,6 +238,14 @@ def test_prefers_the_stated_title_that_the_address_names_to_another_heading():
     assert article.title == "Walk across the river today"
 
 
+def test_prefers_the_text_that_the_address_names_to_a_slogan():
+    page = (
+        "<title>River Post, the journal of the valley</title><body><h1>The journal of the valley</h1>"
+        f"<div><b>{STORY}</b><br>By Ann Lee<br><br>{BODY}{BODY}</div>"
+    )
+    assert extract(page, URL).title == STORY
+
+
 def test_falls_back_to_the_title_of_another_method():
     own = Headline("Found by the method", Evidence("nce", 0.6))
     assert find("<body><p>x", own) == own

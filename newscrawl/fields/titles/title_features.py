@@ -175,7 +175,7 @@ class TitleCandidates:
     stated: dict[str, str]
     #: words of the candidates and the stated titles that are in the relevant content
     content_words: list[str] = field(default_factory=list)
-    #: words of the part of the URL that names the page
+    #: words of the last part of the URL, if it is the longest
     slug: list[str] = field(default_factory=list)
 
     @property
@@ -246,7 +246,9 @@ def find_candidates(
         list(map(document.text.__getitem__, rows)),
     )
     columns = page.columns(spans, texts)
-    return TitleCandidates(spans, columns, stated, sorted(page.content_words), sorted(page.slug))
+    last = words((url or "").replace("_", " ").rstrip("/").rpartition("/")[2])
+    named = sorted(page.slug) if page.slug.issubset(last) else []
+    return TitleCandidates(spans, columns, stated, sorted(page.content_words), named)
 
 
 def _agreed(

@@ -39,8 +39,8 @@ MIN_PROBABILITY_SHARED = 0.2
 MIN_SHARE = 0.7
 
 MIN_SLUG_GAP = 0.5
-"""Minimum share of the words of the address that a stated title has more than the best candidate, which
-is then another heading of the page."""
+"""Minimum share of the words of the address that a stated title or a candidate has more than the most
+probable one, which is then another heading of the page."""
 
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 """Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title`` element."""
@@ -72,12 +72,21 @@ class TitleChoice(NamedTuple):
 
 
 def choose_span(candidates: TitleCandidates, model: Model) -> TitleChoice | None:
-    """Return the first of the most probable *candidates*, or None without candidates."""
+    """Return the first of the most probable *candidates*, or None without candidates.
+
+    Those that the address names take precedence (:data:`MIN_SLUG_GAP`).
+    """
     probabilities = model.ensemble.predict(candidates.features)
     if not probabilities:
         return None
-    probability = max(probabilities)
-    return TitleChoice(candidates.spans[probabilities.index(probability)], probability)
+    best, shares = probabilities.index(max(probabilities)), candidates.features["slug"]
+    named = [
+        number
+        for number, probability in enumerate(probabilities)
+        if probability >= MIN_PROBABILITY and shares[number] - shares[best] >= MIN_SLUG_GAP
+    ]
+    best = max(named if candidates.slug else (), key=probabilities.__getitem__, default=best)
+    return TitleChoice(candidates.spans[best], probabilities[best])
 
 
 def find_headline(
