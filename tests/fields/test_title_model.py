@@ -230,6 +230,22 @@ def test_falls_back_to_the_stated_title():
     assert (found.text, found.evidence.source) == ("Bridge opens", "json-ld")
 
 
+def test_prefers_the_stated_title_that_the_address_names_to_another_heading():
+    page = f"{TITLE}{OG}<body><h1>Walk across the river today</h1>{BODY}"
+    article = extract(page, URL)
+    assert (article.title, article.evidence["title"].source) == (STORY, "og:title")
+    article = extract(page, "https://www.riverpost.example/2024/06/walk-across-river-today")
+    assert article.title == "Walk across the river today"
+
+
+def test_prefers_the_text_that_the_address_names_to_a_slogan():
+    page = (
+        "<title>River Post, the journal of the valley</title><body><h1>The journal of the valley</h1>"
+        f"<div><b>{STORY}</b><br>By Ann Lee<br><br>{BODY}{BODY}</div>"
+    )
+    assert extract(page, URL).title == STORY
+
+
 def test_falls_back_to_the_title_of_another_method():
     own = Headline("Found by the method", Evidence("nce", 0.6))
     assert find("<body><p>x", own) == own

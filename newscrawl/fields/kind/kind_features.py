@@ -126,9 +126,10 @@ def kind_features(
     if found is not None:
         features |= _body_features(document, found, measures)
         features |= _title_features(document, found)
+        kind = found.date.source.partition(":")[0] if found.date else None
         features |= {
             "date_confidence": found.date.confidence if found.date else 0.0,
-            "date_kind": _date_kind(found.date.source) if found.date else UNKNOWN,
+            "date_kind": _DATE_KINDS.get(kind, _STRUCTURED_DATE_KIND) if kind else UNKNOWN,
             "authors": float(min(found.authors, 3)),
             "same_links": log1p(_same_links(document, found.forest)),
             "url_points": float(url_points(url)) if url else _NO_URL,
@@ -139,7 +140,10 @@ def kind_features(
 class _Measures(NamedTuple):
     """Measures of a page that are shared by several features."""
 
-    texts: TextMeasures
+    #: rows of the headline links
+    headlines: list[int]
+    #: features of the visible texts
+    texts: Features
     #: rows of the visible headings
     headings: list[int]
     #: rows of the headings inside or around a link
@@ -154,7 +158,7 @@ class _Measures(NamedTuple):
     @classmethod
     def of(cls, document: Document) -> _Measures:
         return cls(
-            measure_texts(document),
+            *_measure_texts(document),
             *_headings(document),
             *dates_and_prices(document.number_rows[:_MAX_NUMBERED], document.text),
             longest_runs(document),
@@ -162,7 +166,7 @@ class _Measures(NamedTuple):
 
 
 def _page_features(document: Document, measures: _Measures) -> Features:
-    texts, headings, linked, dates, prices, (run, second) = measures
+    run, second = measures.runs
     chars = document.chars(0)
     plain = chars - document.link_chars(0)
     count = len(document.shown_rows)
@@ -176,20 +180,15 @@ def _page_features(document: Document, measures: _Measures) -> Features:
         "longest_run": log1p(run),
         "run_share": run / (plain or 1),
         "next_run": second / (run or 1),
-        "long_texts": log1p(texts.paragraphs),
-        "long_share": texts.paragraph_chars / (chars or 1),
-        "sentences": log1p(texts.sentences),
-        "headline_links": log1p(len(texts.headlines)),
-        "headline_link_share": texts.headline_chars / (chars or 1),
-        "teasers": log1p(texts.teasers),
+        **measures.texts,
         "numbered": len(document.number_rows) / (count or 1),
-        "prices": log1p(prices),
-        "dates": log1p(len(dates)),
+        "prices": log1p(measures.prices),
+        "dates": log1p(len(measures.dates)),
         "links": log1p(links),
         "links_of_texts": links / (count or 1),
         "h1": log1p(len(document.rows_of("h1"))),
-        "headings": log1p(len(headings)),
-        "linked_headings": len(linked) / (len(headings) or 1),
+        "headings": log1p(len(measures.headings)),
+        "linked_headings": len(measures.linked) / (len(measures.headings) or 1),
         **{tag: log1p(len(document.rows_of(tag))) for tag in _COUNTED_TAGS},
         "declared": float(declared_type(document)),
         "article_data": float(names_article(types)),
@@ -226,27 +225,31 @@ def _body_features(document: Document, found: ExtractedFields, measures: _Measur
         return features | {"body_chars": log1p(stated), "body_share": float(stated > 0)}
     first, last = forest[0], max(map(end.__getitem__, forest))
     images = document.rows_of("img")
-    body = measure_forest(document, forest)
-    plain = prose(document, 0, len(document))
-    size = max(body.chars, stated)
+    before, groups = document.chars_before, defaultdict[int, float](float)
+    sizes = [before[row + 1] - before[row] for root in forest for row in document.text_nodes(root)]
+    own = sum([prose(document, root, end[root]) for root in forest])
+    for root in forest:  # by their parents
+        groups[document.parent[root]] += document.chars(root)
+    whole, plain = sum(sizes), prose(document, 0, len(document))
+    size = max(whole, stated)
     headings = _count_between(measures.headings, first, last)
     return features | {
         "body_chars": log1p(size),
-        "body_share": body.own / (plain or 1),
-        "body_texts": log1p(body.texts),
-        "body_mean": log1p(body.chars / (body.texts or 1)),
-        "body_longest": log1p(body.longest),
-        "body_link_density": 1 - body.own / (body.chars or 1),
+        "body_share": own / (plain or 1),
+        "body_texts": log1p(len(sizes)),
+        "body_mean": log1p(whole / (len(sizes) or 1)),
+        "body_longest": log1p(max(sizes, default=0.0)),
+        "body_link_density": 1 - own / (whole or 1),
         "body_run": log1p(measures.runs[0]) - log1p(size),
         "body_start": prose(document, 0, first) / (plain or 1),
-        "body_together": body.largest_group / (body.chars or 1),
-        "chars_per_heading": log1p(body.chars / (headings + 1)),
+        "body_together": max(groups.values()) / (whole or 1),
+        "chars_per_heading": log1p(whole / (headings + 1)),
         "span_headings": log1p(headings),
         "span_linked_headings": log1p(_count_between(measures.linked, first, last)),
-        "span_headline_links": log1p(_count_between(measures.texts.headlines, first, last)),
+        "span_headline_links": log1p(_count_between(measures.headlines, first, last)),
         "span_images": log1p(_count_between(images, first, last)),
         "span_dates": log1p(_count_between(measures.dates, first, last)),
-        "body_of_page": body.chars / (document.chars(0) or 1),
+        "body_of_page": whole / (document.chars(0) or 1),
         "images_before": bisect_left(images, first) / (len(images) or 1),
     }
 
@@ -294,10 +297,6 @@ def _word_recall(whole: str, part: str) -> float:
     return sum(word in own for word in bag) / (len(bag) or 1)
 
 
-def _date_kind(source: str) -> float:
-    return _DATE_KINDS.get(source.partition(":")[0], _STRUCTURED_DATE_KIND)
-
-
 def data_types(document: Document) -> set[str]:
     """Return the ``@type`` of all JSON-LD objects; the first of several types of one object."""
     return {name for script in document.json_ld for name in _types(script)}
@@ -325,22 +324,6 @@ def declared_type(document: Document) -> int:
     return 0
 
 
-class TextMeasures(NamedTuple):
-    """Visible text nodes by length, inside and outside of links."""
-
-    #: rows of headline links: long link texts with little other text in their block
-    headlines: list[int]
-    #: weighted characters of the headline links
-    headline_chars: float
-    #: number of headline links followed by a plain text
-    teasers: int
-    #: number and weighted characters of the paragraphs
-    paragraphs: int
-    paragraph_chars: float
-    #: number of plain texts that end like a sentence
-    sentences: int
-
-
 def _is_mostly_link(document: Document, row: int) -> bool:
     """Return whether the block of the text node *row* has little text outside of links."""
     tag, parent = document.tag, document.parent
@@ -350,8 +333,12 @@ def _is_mostly_link(document: Document, row: int) -> bool:
     return document.link_density(block) >= _MIN_LINK_DENSITY
 
 
-def measure_texts(document: Document) -> TextMeasures:
-    """Return measures of the visible text nodes."""
+def _measure_texts(document: Document) -> tuple[list[int], Features]:
+    """Return the rows of the headline links, and the features of the visible texts by length.
+
+    A headline link is a long link text with little other text in its block; a teaser is one
+    followed by a plain text.
+    """
     before, linked = document.chars_before, document.link_chars_before
     headlines: list[int] = []
     headline_chars, teasers, paragraphs, paragraph_chars = 0.0, 0, 0, 0.0
@@ -373,7 +360,15 @@ def measure_texts(document: Document) -> TextMeasures:
         if size >= _MIN_PARAGRAPH:
             paragraphs += 1
             paragraph_chars += size
-    return TextMeasures(headlines, headline_chars, teasers, paragraphs, paragraph_chars, sentences)
+    chars = document.chars(0) or 1
+    return headlines, {
+        "long_texts": log1p(paragraphs),
+        "long_share": paragraph_chars / chars,
+        "sentences": log1p(sentences),
+        "headline_links": log1p(len(headlines)),
+        "headline_link_share": headline_chars / chars,
+        "teasers": log1p(teasers),
+    }
 
 
 def count_sentences(lines: Iterable[str]) -> int:
@@ -413,35 +408,3 @@ def dates_and_prices(rows: list[int], texts: list[str]) -> tuple[list[int], int]
     dates = [rows[place] for place in places_of(_DATE, numbers)]
     dates = [row for row in dates if not _COPYRIGHT.search(texts[row])]
     return dates, len(places_of(_PRICE, numbers))
-
-
-class ForestMeasures(NamedTuple):
-    """Measures of the body; characters are weighted."""
-
-    #: number of texts
-    texts: int
-    chars: float
-    #: characters of the longest text
-    longest: float
-    #: characters outside of links
-    own: float
-    #: characters of the largest group of trees with the same parent
-    largest_group: float
-
-
-def measure_forest(document: Document, forest: Sequence[int]) -> ForestMeasures:
-    """Return measures of the body, the trees in *forest*."""
-    end, before = document.end, document.chars_before
-    sizes = [before[row + 1] - before[row] for root in forest for row in document.text_nodes(root)]
-    own = sum([prose(document, root, end[root]) for root in forest])
-    group, longest = _largest_group(document, forest), max(sizes, default=0.0)
-    return ForestMeasures(len(sizes), sum(sizes), longest, own, group)
-
-
-def _largest_group(document: Document, forest: Iterable[int]) -> float:
-    """Return the weighted characters of the largest group of trees with the same parent."""
-    groups: dict[int, float] = {}
-    for root in forest:
-        parent = document.parent[root]
-        groups[parent] = groups.get(parent, 0.0) + document.chars(root)
-    return max(groups.values())

@@ -71,7 +71,6 @@ _UNSPACED_LABEL = lazy_regex(
     "记者|記者|作者|文|撰|采写|编辑|执笔|執筆|著者|筆者|ライター|글|작성자|기자|특파원|โดย|[【〔]"
 )
 _NUMBER_END = lazy_regex(r"(?<!\S)\S*\d.*$")
-_WORDS_BEFORE_DATE = lazy_regex(r"(?:[\s,|]{1,3}[a-zß-ÿа-я]{1,3})?[\s,|]{0,3}$")
 # Links and labels, alone or after a name.
 _LINK = lazy_regex(
     r"(?<!\S)(?:view|read|about|follow|contact|visit|click|no author|author archives?|last (?:updated|modified)|guest author|not specified"
@@ -264,7 +263,7 @@ def read_names(
         text = _DASH.split(text, maxsplit=1)[0] if " " in text[:_MAX_LENGTH] else text
     text = credit().split(text, maxsplit=1)[0]
     if not (text.isascii() and text.replace(" ", "").isalpha()):
-        text = _without_sign(_IN_BRACKETS.sub(_bracket, _firm_comma().sub(" ", text)))
+        text = _without_sign(_IN_BRACKETS.sub(_bracket, text))
     folded = {site.casefold() for site in sites}
     names: list[AuthorName] = []
     for name, is_listed, is_after_mark in _parts(text, base, labelled=labelled):
@@ -404,14 +403,9 @@ def _plain_marks(text: str) -> str:
     return text if text.replace(" ", "").isalpha() else text.translate(_MARKS)
 
 
-@cache
-def _firm_comma() -> re.Pattern[str]:
-    return re.compile(rf",\s*(?=(?:{_any_of(words_of('firms'))})(?:$|\W))", re.IGNORECASE)
-
-
 @lru_cache(maxsize=256)  # read again for each way to read a byline
 def _without_dates(text: str, language: str | None) -> str:
-    """Return *text* with a separator for each date, its weekday and the word before it."""
+    """Return *text* with a separator for each date and its weekday."""
     if not count_digits(text):
         return text
     for date in reversed(read_dates(text, language=language)):
@@ -419,7 +413,7 @@ def _without_dates(text: str, language: str | None) -> str:
         *rest, last = before.rsplit(None, 1) or [""]
         if phrase(last) in vocabulary(language).weekdays:
             before = "".join(rest)
-        text = f"{_WORDS_BEFORE_DATE.sub('', before)} | {text[date.end :]}"
+        text = f"{before} | {text[date.end :]}"
     return text
 
 

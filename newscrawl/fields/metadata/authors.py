@@ -63,8 +63,6 @@ _META = (
     "citation_author", "cxenseparse:author",
 )  # fmt: skip
 _WRITTEN_BY = "twitter:label1", "twitter:data1"
-# A name with a claim: "Port Gazette – News for Fishers".
-_SLOGAN = lazy_regex(r"\s[–—|-]\s.*\s.*\s")
 # Telephone numbers, Chinese claims.
 _NO_NAME = CJKPattern(r"(?:\d\D{0,2}){7}|[\u4e00-\u9fff]{11}")
 # Bylines that outweigh a house in the metadata.
@@ -135,7 +133,7 @@ class StatedAuthors(NamedTuple):
         """The people and the agencies beside them, if there are some people."""
         if not any(it.kind == "person" for it in self.names):
             return []
-        return distinct(_as_person(it) for it in self.names if it.kind in _LISTED)
+        return distinct(it._replace(kind="person") for it in self.names if it.kind in _LISTED)
 
     @property
     def houses(self) -> list[str]:
@@ -148,8 +146,8 @@ def stated_authors(
 ) -> list[StatedAuthors]:
     """Return the names of each source, the most trusted first, up to the first that names people.
 
-    *sites* are the names of the publication. A name with a claim, that of the host, and the only
-    name of a source, if it is that of an account, are no people.
+    *sites* are the names of the publication. The name of the host, and the only name
+    of a source, if it is that of an account, are no people.
     """
     found = []
     folded = {site.casefold() for site in sites}
@@ -163,10 +161,7 @@ def stated_authors(
         is_account = len(names) == 1 and names[0].text.islower() and " " not in names[0].text
         if is_account or are_houses:
             names = [_as_house(name) for name in names]
-        names = [
-            _as_house(name) if _SLOGAN.search(name.text) or is_host(name.text, url) else name
-            for name in names
-        ]
+        names = [_as_house(name) if is_host(name.text, url) else name for name in names]
         if any(name.kind == "person" for name in names):
             names = [name for name in names if not _is_of_site(name, folded, url)]
         found.append(StatedAuthors(source, names))
@@ -188,10 +183,6 @@ def _is_of_site(name: AuthorName, sites: Collection[str], url: str | None) -> bo
     return name.kind == "organization" and is_named
 
 
-def _as_person(name: AuthorName) -> AuthorName:
-    return name._replace(kind="person")
-
-
 def _as_house(name: AuthorName) -> AuthorName:
     return name._replace(kind="organization") if name.kind == "person" else name
 
@@ -199,7 +190,7 @@ def _as_house(name: AuthorName) -> AuthorName:
 def _statements(data: StructuredData) -> Iterator[tuple[str, list[str], bool]]:
     for role in ("author", "creator"):
         people = data.article.get(role)
-        yield "json-ld", list(person_names(people, data.nodes)), are_organizations(people)
+        yield "json-ld", list(person_names(people, data.resolved)), are_organizations(people)
     for name in _META:
         if name in data.meta:
             yield f"meta:{name}", data.meta[name], False
@@ -212,13 +203,11 @@ def _statements(data: StructuredData) -> Iterator[tuple[str, list[str], bool]]:
         if len(rows_between(shown, own[-1].row, item.row)) <= _MAX_BETWEEN_AUTHORS:
             own.append(item)
     yield "microdata", [_item_name(data, item) for item in own], False
-    links = [link for link in data.links.get("author", ()) if not _is_other(data, link)]
+    links = [
+        link for link in data.links.get("author", ()) if not is_of_card(data.document, link.row)
+    ]
     texts = map(data.text_of, links)
     yield "rel", [text for text in texts if " " not in text or is_person(text)], False
-
-
-def _is_other(data: StructuredData, item: Statement) -> bool:
-    return is_of_card(data.document, item.row)
 
 
 def _item_name(data: StructuredData, item: Statement) -> str:

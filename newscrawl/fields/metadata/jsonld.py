@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
 JsonObject = dict[str, Any]
@@ -104,14 +104,13 @@ def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[Js
     return [node for node in nodes if not wanted.isdisjoint(types(node))]
 
 
-def person_names(value: Any, nodes: Iterable[JsonObject]) -> Iterator[str]:
-    """Yield the names of people or organisations: texts, objects or references to *nodes*."""
+def person_names(value: Any, resolved: Callable[[JsonObject], JsonObject]) -> Iterator[str]:
+    """Yield the names of people or organisations: texts, objects, *resolved* references."""
     for person in flat(value)[:_MAX_PEOPLE]:
         if isinstance(person, str):
             yield person
         elif isinstance(person, dict):
-            own = _names(person)
-            yield from own or next(filter(None, map(_names, _same_id(person, nodes))), [""])
+            yield from _names(person) or _names(resolved(person)) or [""]
 
 
 def are_organizations(value: Any) -> bool:
@@ -127,12 +126,6 @@ def flat(value: Any) -> list[Any]:
     if not isinstance(value, list):
         return [] if value is None else [value]
     return [inner for item in value for inner in as_list(item)]
-
-
-def _same_id(person: JsonObject, nodes: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    reference = person.get("@id")
-    if isinstance(reference, str) and reference:
-        yield from (node for node in nodes if node.get("@id") == reference)
 
 
 def _names(person: JsonObject) -> list[str]:

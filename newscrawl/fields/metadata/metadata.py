@@ -214,7 +214,7 @@ class _Reader(StructuredData):
 
     def site_names(self) -> list[str]:
         names = [self.first_meta("og:site_name"), self.first_meta("application-name")]
-        names += person_names(self.article.get("publisher"), self.nodes)
+        names += person_names(self.article.get("publisher"), self.resolved)
         return [plain_text(name) for name in names if name]
 
     def published(self, url: str | None) -> Iterator[StatedDate]:

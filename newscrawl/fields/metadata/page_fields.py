@@ -62,7 +62,7 @@ def _author_profiles(data: StructuredData, article: Article) -> list[AuthorProfi
     stated: dict[str, AuthorProfile] = {}
     for value in data.values("author", "creator"):
         if isinstance(value, dict):
-            for name in person_names(value, ()):
+            for name in person_names(value, data.resolved):
                 profile = AuthorProfile(
                     clean_text(name),
                     _address(data, value, "url", "sameAs"),

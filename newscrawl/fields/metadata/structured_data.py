@@ -269,7 +269,7 @@ class StructuredData:
 
     def json_ld_names(self, value: Any) -> list[str]:
         """Return the names in *value* of JSON-LD: texts, objects with a name, references."""
-        return [name for text in person_names(value, self.nodes) if (name := clean_text(text))]
+        return [name for text in person_names(value, self.resolved) if (name := clean_text(text))]
 
     def items(self, name: str) -> list[Statement]:
         """Return the elements with the property *name* of the article in microdata."""

@@ -88,9 +88,10 @@ def choose_title(
     headings = list(_headings(document, "h1"))
     stated = {title.source: site.strip(title.text) for title in metadata.titles}
     headings = [heading for heading in headings if not site.is_named_by(heading.text)]
+    is_only = len(headings) == 1 and weighted_length(headings[0].text) >= _MIN_LENGTH
     return (
         _most_similar(document, headings, stated.values(), MIN_SIMILARITY)
-        or _only(headings)
+        or (headings[0].headline() if is_only else None)
         or _most_similar(document, _headings(document, "h2"), stated.values(), _HIGH_SIMILARITY)
         or _first_stated(stated)
         or fallback
@@ -207,12 +208,6 @@ def _most_similar(
     confidence = CONFIDENCE["similar" if best_f1 > _HIGH_SIMILARITY else "related"]
     text = _without_kicker(document, best, set(map(_normalized, stated)))
     return Headline(text, Evidence(document.tag[best.row], confidence), best.row)
-
-
-def _only(headings: Sequence[_Heading]) -> Headline | None:
-    if len(headings) == 1 and weighted_length(headings[0].text) >= _MIN_LENGTH:
-        return headings[0].headline()
-    return None
 
 
 def _first_stated(stated: Mapping[str, str]) -> Headline | None:

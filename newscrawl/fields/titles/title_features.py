@@ -11,7 +11,6 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -43,12 +42,15 @@ STYLE_FEATURES = ("font_size", "relative_font_size", "bold", "similar_nodes", "s
 UNKNOWN_STYLE = {**dict.fromkeys(STYLE_FEATURES, -1.0), "style_known": 0.0}
 """Values of the features of a candidate whose style is not known."""
 
+_SIMILARITY = (
+    "json_ld_ratio", "og_ratio", "head_ratio", "ratio", "likeness", "share_of_stated", "votes", "length_gap",
+)  # fmt: skip
+
 TITLE_CANDIDATE_FEATURES = (
     # the text
     "text_length", "digit_share", "title_edit_distance",
     # similarity to the stated titles and the URL
-    "json_ld_ratio", "og_ratio", "head_ratio", "ratio", "likeness", "share_of_stated", "votes",
-    "length_gap", "slug",
+    *_SIMILARITY, "slug",
     # position in the document
     "heading_level", *(f"in_{region}" for region in REGIONS), "links_home", "depth", "position",
     "distance_to_content", "in_content",
@@ -105,96 +107,61 @@ class WordSet(NamedTuple):
         return 2 * common / ((len(self.words) + len(other.words)) or 1)
 
 
-class StatedTitleFeatures(NamedTuple):
-    """Similarity of a candidate to the stated titles."""
-
-    by_source: dict[str, float]
-    ratio: float
-    likeness: float
-    share: float
-    votes: int
-    length_gap: float
-
-
-def stated_title_features(
+def _similarity(
     text: WordSet, stated: Mapping[str, str], stated_words: Mapping[str, WordSet]
-) -> StatedTitleFeatures:
-    """Return the similarity of *text* to the stated titles.
+) -> dict[str, float]:
+    """Return the similarity of *text* to the stated titles, by name of the feature.
 
     *stated*: source -> title; *stated_words*: title -> its words.
     """
-    if not stated_words:
-        return StatedTitleFeatures({}, -1, -1, 0, 0, -1)
-    length = len(text.normalized)
-    ratios: dict[str, float] = {}
-    likeness, share, gap = 0.0, 0.0, inf
-    for title, other in stated_words.items():
-        size = len(other.normalized) or 1
-        ratios[title] = ratio(text.normalized, other.normalized)
-        likeness = max(likeness, text.f1(other))
-        if text.normalized in other.normalized:
-            share = max(share, length / size)
-        gap = min(gap, abs(length - len(other.normalized)) / size)
+    own, others = text.normalized, stated_words.values()
+    ratios = {title: ratio(own, it.normalized) for title, it in stated_words.items()}
     by_source = {source: ratios[title] for source, title in stated.items()}
-    votes = sum([value >= _VOTE_RATIO for value in by_source.values()])
-    return StatedTitleFeatures(by_source, max(ratios.values()), likeness, share, votes, gap)
-
-
-def similarity_columns(similarities: Sequence[StatedTitleFeatures]) -> FeatureColumns:
-    """Return the columns of the candidates with these *similarities*."""
+    sizes = [len(it.normalized) or 1 for it in others if own in it.normalized]
+    gaps = [abs(len(own) - len(it.normalized)) / (len(it.normalized) or 1) for it in others]
     return {
-        "json_ld_ratio": [it.by_source.get("json-ld", -1) for it in similarities],
-        "og_ratio": [it.by_source.get("og:title", -1) for it in similarities],
-        "head_ratio": [it.by_source.get("title", -1) for it in similarities],
-        "ratio": [it.ratio for it in similarities],
-        "likeness": [it.likeness for it in similarities],
-        "share_of_stated": [it.share for it in similarities],
-        "votes": [it.votes for it in similarities],
-        "length_gap": [it.length_gap for it in similarities],
+        "json_ld_ratio": by_source.get("json-ld", -1),
+        "og_ratio": by_source.get("og:title", -1),
+        "head_ratio": by_source.get("title", -1),
+        "ratio": max(ratios.values(), default=-1),
+        "likeness": max(map(text.f1, others), default=-1),
+        "share_of_stated": len(own) / min(sizes) if sizes else 0,
+        "votes": sum([value >= _VOTE_RATIO for value in by_source.values()]),
+        "length_gap": min(gaps, default=-1),
     }
 
 
-def gaps_to_best(
-    spans: Sequence[TitleSpan],
-    similarities: Sequence[StatedTitleFeatures],
-    is_top: Sequence[bool],
+def _gaps_to_best(
+    spans: Sequence[TitleSpan], columns: FeatureColumns, is_top: Sequence[bool]
 ) -> FeatureColumns:
     """Return the difference of each candidate to the best in likeness, length, votes and ratio.
 
-    *is_top*: in an ``h1`` that does not link to the home page.
+    *is_top*: in an ``h1`` that does not link to the home page. The leading candidate is such an
+    ``h1``, or exactly matching part of one, most similar to a stated title.
     """
-    likeness = max((it.likeness for it in similarities), default=0.0)
-    length = max((len(span.text) for span in spans), default=0)
-    votes = max((it.votes for it in similarities), default=0)
+    likeness, votes = columns["likeness"], columns["votes"]
+    best, most = max(likeness, default=0.0), max(votes, default=0)
+    longest = max((len(span.text) for span in spans), default=0)
     headings = [span.rows[0] if span.heading is None else span.heading for span in spans]
     ratios: dict[int, float] = {}
-    for heading, it in zip(headings, similarities, strict=True):
-        ratios[heading] = max(ratios.get(heading, -1), it.ratio)
-    leading = _leading(spans, similarities, is_top)
+    for heading, value in zip(headings, columns["ratio"], strict=True):
+        ratios[heading] = max(ratios.get(heading, -1), value)
+    eligible = (
+        index
+        for index, (span, f1) in enumerate(zip(spans, likeness, strict=True))
+        if is_top[index] and f1 >= MIN_LEADING_SIMILARITY and (span.whole or f1 >= _EXACT)
+    )
+    leading = max(eligible, key=likeness.__getitem__, default=None)
     return {
-        "likeness_behind": [likeness - it.likeness for it in similarities],
-        "length_behind": [length - len(span.text) for span in spans],
-        "votes_behind": [votes - it.votes for it in similarities],
+        "likeness_behind": [best - value for value in likeness],
+        "length_behind": [longest - len(span.text) for span in spans],
+        "votes_behind": [most - value for value in votes],
         "ratio_behind_in_heading": [
-            ratios[heading] - it.ratio for heading, it in zip(headings, similarities, strict=True)
+            ratios[heading] - value
+            for heading, value in zip(headings, columns["ratio"], strict=True)
         ],
         "leading": [float(index == leading) for index in range(len(spans))],
     }
-
-
-def _leading(
-    spans: Sequence[TitleSpan],
-    similarities: Sequence[StatedTitleFeatures],
-    is_top: Sequence[bool],
-) -> int | None:
-    """Return the index of the ``h1``, or an equal part of one, most similar to a stated title."""
-    best, best_f1 = None, 0.0
-    for index, (span, similarity) in enumerate(zip(spans, similarities, strict=True)):
-        f1 = similarity.likeness
-        eligible = is_top[index] and f1 >= MIN_LEADING_SIMILARITY
-        if eligible and (span.whole or f1 >= _EXACT) and f1 > best_f1:
-            best, best_f1 = index, f1
-    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +175,8 @@ class TitleCandidates:
     stated: dict[str, str]
     #: words of the candidates and the stated titles that are in the relevant content
     content_words: list[str] = field(default_factory=list)
+    #: words of the last part of the URL, if it is the longest
+    slug: list[str] = field(default_factory=list)
 
     @property
     def agreed(self) -> TitleSpan | None:
@@ -277,7 +246,9 @@ def find_candidates(
         list(map(document.text.__getitem__, rows)),
     )
     columns = page.columns(spans, texts)
-    return TitleCandidates(spans, columns, stated, sorted(page.content_words))
+    last = words((url or "").replace("_", " ").rstrip("/").rpartition("/")[2])
+    named = sorted(page.slug) if page.slug.issubset(last) else []
+    return TitleCandidates(spans, columns, stated, sorted(page.content_words), named)
 
 
 def _agreed(
@@ -365,14 +336,12 @@ class _PageFeatures:
 
     def columns(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> FeatureColumns:
         """Return the features of *spans*, which have the words *texts*."""
-        similarities = [
-            stated_title_features(text, self.stated, self.stated_words) for text in texts
-        ]
+        similarities = [_similarity(text, self.stated, self.stated_words) for text in texts]
         positions = [bisect_left(self.rows, span.rows[0]) for span in spans]
         normalized = Counter(text.normalized for text in texts)
         columns: FeatureColumns = {
             **self._text_columns(spans, texts),
-            **similarity_columns(similarities),
+            **{name: [it[name] for it in similarities] for name in _SIMILARITY},
             **self._ancestor_columns(spans),
             **self._position_columns(spans, positions),
             **self._word_columns(texts),
@@ -388,7 +357,7 @@ class _PageFeatures:
             level == 1 and not home
             for level, home in zip(columns["heading_level"], columns["links_home"], strict=True)
         ]
-        return {**columns, **gaps_to_best(spans, similarities, is_top)}
+        return {**columns, **_gaps_to_best(spans, columns, is_top)}
 
     def _text_columns(self, spans: Sequence[TitleSpan], texts: Sequence[WordSet]) -> FeatureColumns:
         title, slug = self.document.title, self.slug

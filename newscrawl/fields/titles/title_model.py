@@ -19,7 +19,7 @@ from newscrawl.items import Evidence
 from newscrawl.text import words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -37,6 +37,10 @@ MIN_PROBABILITY_SHARED = 0.2
 """The same if content and candidate have at least :data:`MIN_SHARE` of the stated title's words."""
 
 MIN_SHARE = 0.7
+
+MIN_SLUG_GAP = 0.5
+"""Minimum share of the words of the address that a stated title or a candidate has more than the
+most probable one, which is then another heading of the page."""
 
 STATED_CONFIDENCE = {True: 0.6, False: 0.33}
 """Rates of ``benchmarks/confidences.py`` of improbable titles: of metadata, of the ``title``
@@ -69,12 +73,21 @@ class TitleChoice(NamedTuple):
 
 
 def choose_span(candidates: TitleCandidates, model: Model) -> TitleChoice | None:
-    """Return the first of the most probable *candidates*, or None without candidates."""
+    """Return the first of the most probable *candidates*, or None without candidates.
+
+    Those that the address names take precedence (:data:`MIN_SLUG_GAP`).
+    """
     probabilities = model.ensemble.predict(candidates.features)
     if not probabilities:
         return None
-    probability = max(probabilities)
-    return TitleChoice(candidates.spans[probabilities.index(probability)], probability)
+    best, shares = probabilities.index(max(probabilities)), candidates.features["slug"]
+    named = [
+        number
+        for number, probability in enumerate(probabilities)
+        if probability >= MIN_PROBABILITY and shares[number] - shares[best] >= MIN_SLUG_GAP
+    ]
+    best = max(named if candidates.slug else (), key=probabilities.__getitem__, default=best)
+    return TitleChoice(candidates.spans[best], probabilities[best])
 
 
 def find_headline(
@@ -83,7 +96,8 @@ def find_headline(
     """Return the title of a page, or None for a page without any.
 
     The most probable candidate, if its probability reaches the threshold
-    (:data:`MIN_PROBABILITY`, or the next one), else the first stated title without the site's
+    (:data:`MIN_PROBABILITY`, or the next one) and the address does not name the stated title
+    instead (:data:`MIN_SLUG_GAP`), else the first stated title without the site's
     name, or *fallback* (the title of another method). A ``title`` element that names the site or a
     section yields to a text at the start of the content. The confidence of a candidate is its
     calibrated probability; the model is not asked if the page agrees on its title.
@@ -110,11 +124,19 @@ def _choose(
 ) -> tuple[TitleChoice | None, Headline | None]:
     """Return the most probable candidate, None below the threshold, and the stated title."""
     choice, stated = choose_span(candidates, model), _stated(candidates)
-    if choice and choice.probability < _min_probability(
-        stated, {*candidates.content_words, *words(choice.span.text)}
-    ):
-        choice = None
+    if choice:
+        shown = words(choice.span.text)
+        least = _min_probability(stated, {*candidates.content_words, *shown})
+        if choice.probability < least or _is_address_of(stated, candidates.slug, shown):
+            choice = None
     return choice, stated
+
+
+def _is_address_of(stated: Headline | None, slug: Collection[str], shown: Collection[str]) -> bool:
+    """Return whether the words of the address are those of the stated title, not those *shown*."""
+    named = set(words(stated.text)) if stated and slug else set[str]()
+    gap = len(named.intersection(slug)) - len(set(shown).intersection(slug))
+    return bool(named) and gap >= MIN_SLUG_GAP * len(slug)
 
 
 def _of_content(
