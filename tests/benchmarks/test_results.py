@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ def test_writes_the_pages_of_benchmarks_that_succeed(
     (tmp_path / "one.md").write_text("# One\n\nText.\n")
     assert results.main(["--out", str(tmp_path)]) == 0
     assert "Measured at commit" in (tmp_path / "one.md").read_text()
-    assert f"-m one {tmp_path}" in capfd.readouterr().out
+    assert f"-m one {os.path.relpath(tmp_path, REPOSITORY)}\n" in capfd.readouterr().out
     monkeypatch.setattr(sys, "executable", "false")
     assert results.main(["two", "--out", str(tmp_path)]) == 1
     assert "failed: night" in capfd.readouterr().err
