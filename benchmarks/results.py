@@ -41,7 +41,7 @@ class Run(NamedTuple):
 RUNS = (
     Run(6, "benchmarks.stages --corpora {corpora} --out {out}/stages.md", {"stages": ""}),
     Run(
-        12,
+        6,
         "benchmarks.papers --corpora {corpora} --out {out}",
         {
             "nce": "Table 1 and the figures in the text of Laber and others (CIKM 2009)",
@@ -64,7 +64,7 @@ RUNS = (
         {"comments": "The documents cleaned of comments (70 %) of Laber and others (CIKM 2009)"},
     ),
     Run(
-        4,
+        8,
         "scrapy evaluate --task near-duplicates {corpora}/near-duplicates "
         "--page {out}/near-duplicates.md",
         {"near-duplicates": ""},

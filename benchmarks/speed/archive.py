@@ -68,9 +68,7 @@ def _content_type(html: bytes) -> str:
 def command_of(name: str, archive: Path, items: Path, cores: int) -> list[str]:
     """Return the command that extracts *archive* to *items*."""
     if name == "newscrawl":
-        # One core: in this process. More: the first process reads and writes.
-        jobs = 0 if cores == 1 else cores
-        options = ["-o", str(items), "--jobs", str(jobs)]
+        options = ["-o", str(items), "--jobs", str(cores)]
         return [sys.executable, "-c", _NEWSCRAWL, "extract", str(archive), *options]
     tool = [sys.executable, "-m", "benchmarks.speed.archive_tools", name]
     return [*tool, str(archive), str(items), str(cores)]

@@ -45,7 +45,7 @@ One WARC archive of {pages:,} pages ({megabytes:.0f} MB; {corpora}), a gzip memb
 JSON Lines on one core and on two. The labelled pages are repeated under made hosts. Costs are those of
 the whole command, imports included, of all its processes together.
 
-- **newscrawl**: `newscrawl extract ARCHIVE -o FILE --jobs N`, with `N` 0 on one core and 2 on two.
+- **newscrawl**: `newscrawl extract ARCHIVE -o FILE --jobs N`, with a worker process for each core.
   It writes all fields, and drops pages that it does not hold for articles.
 - **fastwarc + resiliparse**: `extract_plain_text(tree, main_content=True, comments=False, ...)`: title
   and body. **warcio + trafilatura**: `bare_extraction(html, url=url, with_metadata=True,
