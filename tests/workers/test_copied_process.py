@@ -5,12 +5,25 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
 from newscrawl.workers.copied_process import call_in_copy
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt in a background job, too, whose shell has it ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a copy of the process")
 def test_interrupted_right_after_the_fork(monkeypatch: pytest.MonkeyPatch):
     """The copy is ended before the interruption is raised."""
