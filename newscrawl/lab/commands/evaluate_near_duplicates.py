@@ -26,7 +26,7 @@ _HEAD = """\
 Scores on generated clusters: real stories inserted into real pages of other sites, complete
 (*verbatim*), cut (*trim*), with a box inside (*boiler*), with 5 % of the words changed (*edit*),
 with other paragraphs (*update*) and heavily edited (*heavy*), among unchanged pages. The inputs and
-columns are described in {doc}`../near-duplicates`.
+columns are described in {doc}`../internals/evaluation`.
 """
 
 
