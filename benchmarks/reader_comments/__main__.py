@@ -39,11 +39,11 @@ def main() -> None:
     found = [*tables(scores), precision_table(checked, CORPORA_CHECKED)]
     print_tables(found, sys.stdout)
     if options.out:
-        changed, left, helped = phase_2(scores)
+        changed, left, helped = _phase_2(scores)
         write_document(pages, found, options.out, changed=changed, left=left, helped=helped)
 
 
-def phase_2(scores: Mapping[str, Sequence[RemovalScore]]) -> tuple[int, int, int]:
+def _phase_2(scores: Mapping[str, Sequence[RemovalScore]]) -> tuple[int, int, int]:
     """Return the numbers of pages that phase 2 changes, that newscrawl leaves, and of both."""
     methods = ("newscrawl", "nce", "nce without phase 2")
     changed = left = helped = 0

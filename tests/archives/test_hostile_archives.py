@@ -71,6 +71,19 @@ def test_hostile_record_is_one_failure(tmp_path: Path, name: str, form: str):
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_all_hostile_records_in_one_archive(tmp_path: Path, form: str):
+    path = tmp_path / f"archive{suffix(form)}"
+    between = [f"https://site.test/{number}" for number in range(len(RECORDS))]
+    made = zip(RECORDS.values(), between, strict=True)
+    path.write_bytes(
+        archive(form, [part for (make, _), url in made for part in (make(), record(url))])
+    )
+    found, _, failures = pages(path)
+    assert [page.url for page in found] == [*GOOD[:2], *between, *GOOD[2:]]
+    assert [failure.reason for failure in failures] == [reason for _, reason in RECORDS.values()]
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_hostile_record_at_the_start(tmp_path: Path, form: str):
     path = tmp_path / f"archive{suffix(form)}"
     first = record(URL, b"Content-Length: 999999\r\n")

@@ -182,11 +182,21 @@ def make_damaged(path: Path) -> None:
     [
         (partial(execute, sql="CREATE TABLE t (n)"), "not the state of a crawl"),
         (make_text, "not the state of a crawl"),
-        (partial(changed, sql="PRAGMA user_version = 99"), "a newer version of newscrawl"),
-        (partial(changed, sql="PRAGMA user_version = 1"), "an older version .*; delete it"),
+        (
+            partial(changed, sql="PRAGMA user_version = 99"),
+            "written by a newer version of newscrawl",
+        ),
+        (
+            partial(changed, sql="PRAGMA user_version = 1"),
+            "written by an older version of newscrawl .*; delete it",
+        ),
         (
             partial(changed, sql="ALTER TABLE memory DROP COLUMN until"),
             "the table memory has other columns .*; delete the file",
+        ),
+        (
+            partial(changed, sql="ALTER TABLE a ADD COLUMN m"),
+            "the table a has other columns .*; delete the file",
         ),
         (make_damaged, "damaged"),
     ],

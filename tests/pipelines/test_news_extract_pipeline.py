@@ -280,6 +280,12 @@ def test_stats_list_pages_dropped_for_their_kind() -> None:
     assert "http://a.test/0" in {page.url for page in listed}
 
 
+def test_applies_min_body_and_keep() -> None:
+    assert isinstance(process({"url": URL, "html": STUB}, NEWSCRAWL_MIN_BODY="5").items[0], Article)
+    (dropped,) = process({"url": URL, "html": HTML}, NEWSCRAWL_KEEP="live").items
+    assert dropped.reason == "not_article"
+
+
 @pytest.mark.parametrize(("reason", "retried"), [("timeout", 1), ("memory", 1), ("crash", 0)])
 def test_extracts_expensive_pages_without_styles(
     monkeypatch: pytest.MonkeyPatch, reason: str, retried: int

@@ -287,7 +287,7 @@ def to_local_zone(
 def _zone_by_day(
     instant: datetime, evidence: Iterable[DateEvidence], site: SiteZones
 ) -> tzinfo | None:
-    """Return the first zone in which *instant* is on the day shown, or on the day of all."""
+    """Return the first zone in which *instant* is on the day shown, or the first if all agree."""
     # An instant at midnight in UTC is often a day without a time.
     if not site.zones or instant.time() == time.min:
         return None

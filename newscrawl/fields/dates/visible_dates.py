@@ -189,7 +189,7 @@ def _is_range_end(date: VisibleDate, folded: str) -> bool:
 def _with_time(
     date: VisibleDate, text: str, folded: str, words: Vocabulary, earliest: int
 ) -> VisibleDate:
-    """Return *date* with its time, which does not start before *earliest*, another's end."""
+    """Return *date* with its time, unless it starts before *earliest*, where another date ends."""
     timed = with_time(date, text, folded, words)
     if not timed.time or timed.start < earliest:
         return date
@@ -220,7 +220,10 @@ class _MonthContext(NamedTuple):
     is_buddhist: bool
 
     def read(self, index: int) -> VisibleDate | None:
-        """Return the date of a month: year month day, month day year, day month year, ..."""
+        """Return the date of a month.
+
+        The orders are year month day, month day year, day month year and year day month.
+        """
         month = self.tokens[index]
         left_index, right_index = self._number(index, -1, month), self._number(index, 1, month)
         left, right = self.tokens[left_index], self.tokens[right_index]

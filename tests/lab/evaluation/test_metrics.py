@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,9 @@ from newscrawl.lab.corpora.metrics import (
     text_weighted_score,
 )
 from newscrawl.text import words
+
+if TYPE_CHECKING:
+    import random
 
 WORDS = st.lists(st.sampled_from(words("the cat sat on a mat and slept")), max_size=30)
 NODES = st.frozensets(st.integers(0, 9))
@@ -51,11 +55,32 @@ def test_node_score_and_weighted_score() -> None:
 
 
 @given(WORDS, WORDS)
+def test_bag_score_is_symmetric(one: list[str], other: list[str]) -> None:
+    forth, back = bag_score(one, other), bag_score(other, one)
+    assert (forth.precision, forth.recall, forth.f1) == (back.recall, back.precision, back.f1)
+
+
+@given(WORDS, WORDS)
 def test_scores_stay_within_bounds(output: list[str], gold: list[str]) -> None:
     score = bag_score(output, gold)
     assert all(0 <= part <= 1 for part in score)
     low, high = sorted(score[:2])
     assert low - 1e-12 <= score.f1 <= high + 1e-12
+
+
+@given(WORDS, st.randoms())
+def test_bag_score_ignores_order(bag: list[str], rng: random.Random) -> None:
+    shuffled = bag.copy()
+    rng.shuffle(shuffled)
+    assert bag_score(shuffled, bag) == PERFECT
+
+
+@given(NODES, NODES)
+def test_node_score_is_symmetric_and_one_for_identity(
+    one: frozenset[int], other: frozenset[int]
+) -> None:
+    assert node_score(one, other).f1 == node_score(other, one).f1
+    assert node_score(one, one) == PERFECT
 
 
 @given(NODES, NODES, st.integers(1, 9))
@@ -64,6 +89,13 @@ def test_equal_weights_give_node_score(
 ) -> None:
     weighted = text_weighted_score(output, gold, [weight] * 10)
     assert weighted == pytest.approx(node_score(output, gold))
+
+
+@given(WORDS, WORDS, WORDS)
+def test_more_correct_text_never_lowers_recall(
+    output: list[str], more: list[str], gold: list[str]
+) -> None:
+    assert bag_score(output + more, gold).recall >= bag_score(output, gold).recall or not gold
 
 
 def test_mean_f1_is_the_mean_of_the_f1s() -> None:
