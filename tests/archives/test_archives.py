@@ -157,14 +157,11 @@ def test_reads_notes_of_crawl(tmp_path: Path):
         ((b"%PDF-1.7" + bytes(2000), HTML), {}, "binary"),
         ((b"",), {"kind": "revisit"}, "revisit"),
         ((b"1.2.3.4",), {"url": "dns:a.test", "kind": "resource"}, "not_http"),
-        (
-            (gzip.compress(bytes(MAX_PAGE_BYTES + 1)), HTML, ("Content-Encoding", "gzip")),
-            {},
-            "too_large",
-        ),
+        ((gzip.compress(bytes(MAX_PAGE_BYTES + 1)), HTML, ("Content-Encoding", "gzip")), {},
+         "too_large"),
         ((bytes(MAX_PAGE_BYTES + 1),), {}, "too_large"),
     ],
-)
+)  # fmt: skip
 def test_names_reason_without_page(
     tmp_path: Path, args: tuple[Any, ...], named: dict[str, str], why: str
 ):
@@ -185,20 +182,15 @@ def test_rejects_invalid_http(head: bytes):
     headers=st.lists(
         st.sampled_from(
             [
-                "Content-Type: text/html",
-                "Content-Type: text/css; charset=none",
-                "Content-Encoding: gzip, br",
-                "Content-Encoding: zstd",
-                "Content-Encoding: deflate",
-                "Transfer-Encoding: chunked",
-                "Location: http://[",
-                ": ",
+                "Content-Type: text/html", "Content-Type: text/css; charset=none",
+                "Content-Encoding: gzip, br", "Content-Encoding: zstd", "Content-Encoding: deflate",
+                "Transfer-Encoding: chunked", "Location: http://[", ": ",
             ]
         )
         | st.text()
     ),
     body=st.binary() | st.binary().map(gzip.compress) | st.binary().map(chunked),
-)
+)  # fmt: skip
 def test_any_bytes_give_page_or_reason(url: str, status: str, headers: list[str], body: bytes):
     head = "\r\n".join([status, *headers, "", ""]).encode(errors="replace")
     record = ArchiveRecord("response", {"warc-target-uri": url}, head + body)

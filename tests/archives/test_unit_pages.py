@@ -199,10 +199,8 @@ def test_lists_cc_news(tmp_path: Path):
 
 def test_accepts_registered_domains():
     urls = (
-        "https://www.one.co.uk/a",
-        "https://news.one.co.uk:8080/b",
-        "https://two.co.uk/c",
+        "https://www.one.co.uk/a", "https://news.one.co.uk:8080/b", "https://two.co.uk/c",
         "http://[x/d",
-    )
+    )  # fmt: skip
     pages = [PageItem(url, b"<p>") for url in urls]
     assert list(map(captures.site_of, pages)) == ["one.co.uk", "one.co.uk", "two.co.uk", ""]

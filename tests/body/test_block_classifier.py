@@ -18,11 +18,7 @@ from newscrawl.body.block_features import (
     shared_probabilities,
 )
 from newscrawl.body.blocks import find_blocks, find_roots
-from newscrawl.body.classifier import (
-    body_candidates,
-    choose_blocks,
-    load_body_models,
-)
+from newscrawl.body.classifier import body_candidates, choose_blocks, load_body_models
 from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document
 from newscrawl.extraction.extract import ExtractOptions, extract
@@ -117,9 +113,7 @@ def test_roots_contain_exactly_the_selected_text_nodes(html: str, data: st.DataO
     assert [row for root in forest for row in document.text_nodes(root)] == sorted(chosen)
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.01, 0.99), st.floats(1, 500)), max_size=7),
-)
+@given(st.lists(st.tuples(st.floats(0.01, 0.99), st.floats(1, 500)), max_size=7))
 def test_best_subset_has_the_greatest_expected_f1(blocks: list[tuple[float, float]]):
     probabilities, sizes = [p for p, _ in blocks], [size for _, size in blocks]
     true = math.fsum(p * size for p, size in blocks)
@@ -272,12 +266,5 @@ def _choice(tags: list[float], rates: list[float]) -> list[float]:
 def test_a_heading_is_as_probable_as_the_block_after_it():
     heading = 9.0  # h2
     tags = [1.0, heading, heading, 1.0, heading, 1.0]
-    assert _choice(tags, [0.9, 0.2, 0.1, 0.8, 0.3, 0.1]) == [
-        0.9,
-        0.8,
-        0.8,
-        0.8,
-        0.3,
-        0.1,
-    ]
+    assert _choice(tags, [0.9, 0.2, 0.1, 0.8, 0.3, 0.1]) == [0.9, 0.8, 0.8, 0.8, 0.3, 0.1]
     assert _choice([heading, 1.0], [0.01, 0.9]) == [0.01, 0.9]

@@ -63,14 +63,8 @@ def test_both_halves_have_the_same_kinds_of_markup():
     assert not tune & report
     assert min(len(commented_pages("tune")), len(commented_pages("report"))) >= 15
     assert {page.language for page in commented_pages()} >= {
-        "ar",
-        "en",
-        "he",
-        "hi",
-        "ja",
-        "ko",
-        "zh",
-    }
+        "ar", "en", "he", "hi", "ja", "ko", "zh",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -239,19 +233,13 @@ def test_removes_comments_of_unseen_systems():
     st.lists(
         st.sampled_from(
             [
-                "<p>text of some length, really",
-                "<div class=comment>",
-                "</div>",
-                "<ul>",
-                "<li>3 May 2026",
-                "<b>",
-                "</ul>",
-                "Reply ",
+                "<p>text of some length, really", "<div class=comment>", "</div>", "<ul>",
+                "<li>3 May 2026", "<b>", "</ul>", "Reply ",
             ]
         ),
         max_size=60,
     )
-)
+)  # fmt: skip
 def test_rows_are_disjoint_and_hiding_removes_their_text(parts: list[str]):
     document = parse_document("<html><body>x" + "".join(parts))
     found = comment_rows(document)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from newscrawl.body.blocks import find_blocks
-from newscrawl.body.classifier import (
-    body_candidates,
-)
+from newscrawl.body.classifier import body_candidates
 from newscrawl.body.coreex import coreex
 from newscrawl.body.econ import extract_news
 from newscrawl.body.excluded_regions import (

@@ -95,14 +95,6 @@ class TestSeparatorNode:
         document = parse_document(f"<div id=story><p id=one>{'word ' * 400}</p></div>")
         assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_condition_2_rejects_nodes_with_less_text_than_beta2(self) -> None:
-        document = article()
-        large = replace(PARAMETERS, beta2=document.chars(0) - 1)
-        assert document.tag[find_separator_node(document, large) or 0] == "body"
-        assert (
-            find_separator_node(document, replace(PARAMETERS, beta2=document.chars(0) + 1)) is None
-        )
-
     def test_condition_3_rejects_nodes_with_two_large_siblings(self) -> None:
         part = f"<div><p>{'word ' * 400}</p></div>"
         two = parse_document(f"<main><article id=a>{part}{part}</article></main>")
@@ -117,21 +109,6 @@ class TestSeparatorNode:
     def test_does_not_start_at_a_long_teaser(self) -> None:
         teaser = f"<div id=teasers><a href=/x>{'teaser ' * 300}</a></div>"
         document = parse_document(f"<body>{teaser}<div id=story>{PARAGRAPHS}</div></body>")
-        assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
-
-    def test_forest_has_text_nodes_but_no_link_lists(self) -> None:
-        related = "<ul><li><a href=/1>One story</a></li><li><a href=/2>And another</a></li></ul>"
-        document = article(inside=f"{related} A bare closing line.")
-        forest = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
-        assert text_of(document, forest).endswith("A bare closing line.")
-        assert "another" not in text_of(document, forest)
-
-    def test_finds_the_separator_node_of_a_short_japanese_article(self) -> None:
-        sentence = (
-            "港の新しい灯台は三年の工事を終えて今週金曜日の夕方に初めて点灯すると市が発表した。"
-        )
-        story = "".join(f"<p>{sentence * 2}</p>" for _ in range(11))
-        document = parse_document(f"<body>{NAVIGATION}<div id=story>{story}</div></body>")
         assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
     def test_thresholds_are_inclusive(self) -> None:
@@ -211,26 +188,6 @@ class TestComments:
         assert published is not None
         assert (ids.get(found), ids.get(published)) == ("story", "all")
 
-    def test_keeps_unrelated_paragraphs(self) -> None:
-        document = article()
-        paragraphs = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
-        assert find_first_comment(document, paragraphs, PARAMETERS) is None
-
-    def test_keeps_two_comments(self) -> None:
-        """They are no component: a limit that the paper states."""
-        two = COMMENTS.split("<li class=c12>")[0] + "</ol></section>"
-        document = article(inside=two)
-        assert nce(document) == nce(document, comments=False)
-
-    def test_keeps_a_region_that_is_most_of_the_forest(self) -> None:
-        blog = COMMENTS * 6
-        document = parse_document(f"<body><div id=story>{PARAGRAPHS[:400]}{blog}</div></body>")
-        forest = forest_of(document, find_separator_node(document, PARAMETERS), PARAMETERS)
-        unbounded = replace(PARAMETERS, removable=1.0)
-        first = find_first_comment(document, forest, unbounded)
-        assert first is not None
-        assert find_first_comment(document, forest, PARAMETERS) is None
-
     def find_among(self, *blocks: str, **parameters: float) -> int | None:
         """Return the place of the first comment among *blocks*."""
         document = parse_document("<main>" + "".join(f"<div>{it}</div>" for it in blocks))
@@ -308,16 +265,6 @@ class TestTitle:
         document = article()
         assert document.tag[nce(document).title or 0] == "title"
 
-    def test_prefers_a_longer_node_with_words_of_the_body(self) -> None:
-        page = (
-            f"<title>News</title><body><h1>Rebuild the ferry terminal</h1><div>{PARAGRAPHS}</div>"
-        )
-        document = parse_document(page)
-        result = nce(document)
-        assert document.tag[result.title or 0] == "h1"
-        strict = replace(PARAMETERS, alpha3=5)
-        assert document.tag[find_title(document, result.forest, strict) or 0] == "title"
-
     def title_of(self, *headings: str, title: str = "", **parameters: float) -> str:
         """Return the title of a page with *headings* right before its body."""
         lines = "".join(f"<h2>{heading}</h2>" for heading in headings)
@@ -344,9 +291,6 @@ class TestTitle:
     def test_candidates_are_longer_than_the_title_element(self) -> None:
         assert self.title_of("one two three", title="One two three") == "One two three"
         assert self.title_of("one two three", title="x" * 300) == "x" * 300
-
-    def test_finds_no_title_without_candidates(self) -> None:
-        assert nce(parse_document(f"<div>{PARAGRAPHS}</div>")).title is None
 
 
 @given(

@@ -12,7 +12,6 @@ from newscrawl.body.parts import (
     Part,
     is_data_table,
     parse_names,
-    with_captions_and_tables,
 )
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
@@ -125,11 +124,7 @@ def test_distinguishes_data_tables_from_layout(rows: str, *, is_data: bool):
 
 @pytest.mark.parametrize(
     "layout",
-    [
-        "<table><tr><td>{}</td></tr></table>",
-        "<ul><li>{}</li></ul>",
-        "<blockquote>{}</blockquote>",
-    ],
+    ["<table><tr><td>{}</td></tr></table>", "<ul><li>{}</li></ul>", "<blockquote>{}</blockquote>"],
 )
 def test_keeps_layout_tables_and_lists_with_the_article(layout: str):
     assert body_of(f"<h1>Council</h1><div>{layout.format(STORY)}</div>").count("No.") == 9
@@ -165,11 +160,3 @@ def test_extract_command_accepts_parts(tmp_path: Path):
     wrong = scrapy_extract(tmp_path, "page.html", "--parts", "images")
     assert wrong.returncode == 2
     assert b"unknown part 'images'" in wrong.stderr + wrong.stdout
-
-
-def test_a_table_holds_its_cells():
-    document = parse_document(PAGE)
-    (table,), cell = document.rows_of("table"), document.rows_of("td")[0]
-    first, last = document.rows_of("p")[0], document.rows_of("p")[-1]
-    found = with_captions_and_tables(document, [first, cell, last], None, DEFAULT_PARTS)
-    assert found == [first, table, last]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from newscrawl.body.comments import comment_rows
-from newscrawl.body.excluded_regions import (
-    reveal_hidden_article,
-)
+from newscrawl.body.excluded_regions import reveal_hidden_article
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
 

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 from newscrawl.css import decode_sheet, parser
@@ -157,16 +156,6 @@ def test_bounds_work_on_hostile_pages(start: bytes, unit: bytes, monkeypatch: py
     assert sum(tags) <= 2000
     assert len(matches) <= 2000
     assert max(matches.values(), default=0) <= 32
-
-
-PIECES = st.sampled_from(
-    ["<", ">", "/", "!", "--", "->", "<!--", "-->", "<link", "<LINK ", "<base ", "<style", "</style",
-     "<script>", "</SCRIPT", "<template/", "</template>", "<lin", "<\x4cink\n", "<styles ", "<link\0",
-     " rel=stylesheet", " rel = 'stylesheet'", " REL=alternate", ' href="/a.css"', " href=b.css",
-     ' href="/>.css', " href='/c.css", "href", "=", '"', "'", " ", "\n", "\x0b", "\0", "&amp;", "é", "x",
-     "@import '/d.css';", " media=print", " disabled", " a='\"' b=\"> "]
-)  # fmt: skip
-PAGES = st.lists(PIECES, max_size=40).map(lambda pieces: "".join(pieces).encode())
 
 
 @pytest.mark.parametrize(

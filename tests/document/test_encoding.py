@@ -8,11 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.document.encoding import (
-    WHATWG_CODECS,
-    to_utf8,
-    whatwg_codec,
-)
+from newscrawl.document.encoding import WHATWG_CODECS, to_utf8, whatwg_codec
 
 JAPANESE = "港の新しい灯台は、三年の工事を終えて今週金曜日に点灯する。"
 GREEK = "Το νέο λιμάνι άνοιξε την Παρασκευή μετά από τρία χρόνια εργασιών."
@@ -56,12 +52,9 @@ def test_repairs_invalid_bytes_in_utf8() -> None:
     ("text", "codec"),
     [
         ("Городской совет в понедельник вечером одобрил план ремонта моста через реку.", "cp1251"),
-        (
-            "시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다.",
-            "cp949",
-        ),
+        ("시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다.", "cp949"),
     ],
-)
+)  # fmt: skip
 def test_detects_other_scripts_despite_a_latin_1_header(text: str, codec: str) -> None:
     decoded = to_utf8(page(text * 3).encode(codec), "iso-8859-1")
     assert text in decoded.utf8.decode()

@@ -7,11 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import html
 
-from newscrawl.document.guard import (
-    _OPEN_TAG,
-    MAX_ATTRIBUTES,
-    drop_surplus_attributes,
-)
+from newscrawl.document.guard import _OPEN_TAG, MAX_ATTRIBUTES, drop_surplus_attributes
 from newscrawl.lab.corpora.corpus import load_corpus
 
 VALUED = b"<p>before</p><div " + b" ".join(b"a%d=1" % n for n in range(300_000)) + b">text</div>"

@@ -16,13 +16,8 @@ from newscrawl.text import (
 
 def test_words_are_lower_case_without_punctuation() -> None:
     assert words("The Fer\u00adry, at 12:30 – “again”.") == [
-        "the",
-        "ferry",
-        "at",
-        "12",
-        "30",
-        "again",
-    ]
+        "the", "ferry", "at", "12", "30", "again",
+    ]  # fmt: skip
     assert words("E\u0301te\u0301") == ["été"]
     assert words("한국어 단어") == ["한국어", "단어"]
 

@@ -16,10 +16,7 @@ from lxml import etree, html
 from newscrawl.body.parts import parse_names
 from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
-from newscrawl.extraction.body_formats import (
-    set_formats,
-    write_html,
-)
+from newscrawl.extraction.body_formats import set_formats, write_html
 from newscrawl.extraction.body_structure import EMBED_TEXT, body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.markdown_writer import write_markdown
@@ -57,17 +54,12 @@ def formatted(page: str, skip: frozenset[int] = frozenset()) -> tuple[str, str]:
         ("one<br>two", "one\\\ntwo", "<p>one<br>\ntwo</p>"),
         ("one<br> <br>two", "one\n\ntwo", "<p>one</p>\n<p>two</p>"),
         ("<h1>A</h1><h4>B #</h4>", "## A\n\n#### B \\#", "<h2>A</h2>\n<h4>B #</h4>"),
-        (
-            "a <b>bold </b><i>it</i>, <code>x`y</code>",
-            "a **bold** *it*, ``x`y``",
-            "<p>a <strong>bold</strong> <em>it</em>, <code>x`y</code></p>",
-        ),
+        ("a <b>bold </b><i>it</i>, <code>x`y</code>", "a **bold** *it*, ``x`y``",
+         "<p>a <strong>bold</strong> <em>it</em>, <code>x`y</code></p>"),
         ("H<sub>2</sub>O", "H2O", "<p>H<sub>2</sub>O</p>"),
-        (
-            "see <a href='/a b'>the <b>new</b> page</a>!",
-            f"see [the **new** page]({URL[:20]}/a%20b)!",
-            f'<p>see <a href="{URL[:20]}/a%20b">the <strong>new</strong> page</a>!</p>',
-        ),
+        ("see <a href='/a b'>the <b>new</b> page</a>!",
+         f"see [the **new** page]({URL[:20]}/a%20b)!",
+         f'<p>see <a href="{URL[:20]}/a%20b">the <strong>new</strong> page</a>!</p>'),
         (
             "<ul><li>a<ol><li>b<li>c</ol><li>d</ul>",
             "- a\n  1. b\n  2. c\n- d",
@@ -77,21 +69,13 @@ def formatted(page: str, skip: frozenset[int] = frozenset()) -> tuple[str, str]:
             ),
         ),
         ("<ul><li>a</ul><ul><li>b</ul>", "- a\n\n* b", None),
-        (
-            "<blockquote><p>a<p>b</blockquote><blockquote>c</blockquote>",
-            "> a\n>\n> b\n\n> c",
-            "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>\n<blockquote>\n<p>c</p>\n</blockquote>",
-        ),
-        (
-            "<pre>if a &lt; b:\n    ```</pre>",
-            "````\nif a < b:\n    ```\n````",
-            "<pre>if a &lt; b:\n    ```</pre>",
-        ),
-        (
-            "<table><tr><th>Year<th>Cost<tr><td>2001<td>1|2</table>",
-            "| Year | Cost |\n| --- | --- |\n| 2001 | 1\\|2 |",
-            "<table>\n<tr><th>Year</th><th>Cost</th></tr>\n<tr><td>2001</td><td>1|2</td></tr>\n</table>",
-        ),
+        ("<blockquote><p>a<p>b</blockquote><blockquote>c</blockquote>", "> a\n>\n> b\n\n> c",
+         "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>\n<blockquote>\n<p>c</p>\n</blockquote>"),
+        ("<pre>if a &lt; b:\n    ```</pre>", "````\nif a < b:\n    ```\n````",
+         "<pre>if a &lt; b:\n    ```</pre>"),
+        ("<table><tr><th>Year<th>Cost<tr><td>2001<td>1|2</table>",
+         "| Year | Cost |\n| --- | --- |\n| 2001 | 1\\|2 |",
+         "<table>\n<tr><th>Year</th><th>Cost</th></tr>\n<tr><td>2001</td><td>1|2</td></tr>\n</table>"),
         (
             "<figure><img src=/i.jpg alt='A [b]'><figcaption>Cap</figcaption></figure>",
             f"![A \\[b\\]]({URL[:20]}/i.jpg)\n\nCap",
@@ -100,13 +84,10 @@ def formatted(page: str, skip: frozenset[int] = frozenset()) -> tuple[str, str]:
                 "<figcaption>Cap</figcaption>\n</figure>"
             ),
         ),
-        (
-            "<p>a<iframe src=//video.example/1 allowfullscreen></iframe><iframe src=/ad></iframe>",
-            "a[▶](https://video.example/1)",
-            '<p>a<a href="https://video.example/1">▶</a></p>',
-        ),
+        ("<p>a<iframe src=//video.example/1 allowfullscreen></iframe><iframe src=/ad></iframe>",
+         "a[▶](https://video.example/1)", '<p>a<a href="https://video.example/1">▶</a></p>'),
     ],
-)
+)  # fmt: skip
 def test_structure(page: str, markdown: str, markup: str | None):
     assert formatted(page)[0] == markdown
     assert markup is None or formatted(page)[1] == markup
@@ -298,16 +279,9 @@ def test_formats_of_labelled_pages_have_the_words_of_the_text(corpus: str, corpu
 
 
 HOSTILE = [
-    "plain",
-    "a: b # c",
-    "- x",
-    "'\"\\",
-    "line\u2028break\x85end",
-    "\U0001f600 汐見 \ufeff",
-    "---",
-    "yes",
-    "{{ x }}",
-]
+    "plain", "a: b # c", "- x", "'\"\\", "line\u2028break\x85end", "\U0001f600 汐見 \ufeff", "---",
+    "yes", "{{ x }}",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -315,13 +289,11 @@ HOSTILE = [
     [
         (date(2026, 11, 20), date(2026, 11, 20)),
         (datetime.fromisoformat("2026-11-20T07:40"), datetime.fromisoformat("2026-11-20T07:40")),
-        (
-            datetime(2026, 11, 20, 7, 40, tzinfo=timezone(timedelta(hours=-4))),
-            datetime(2026, 11, 20, 11, 40, tzinfo=UTC),
-        ),
+        (datetime(2026, 11, 20, 7, 40, tzinfo=timezone(timedelta(hours=-4))),
+         datetime(2026, 11, 20, 11, 40, tzinfo=UTC)),
         (None, None),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("text", HOSTILE)
 def test_front_matter_is_yaml(text: str, day: Any, read: Any):
     article = Article(

@@ -129,46 +129,17 @@ def test_rejects_input_that_is_not_a_page(page: bytes | str):
 _SOUP = st.lists(
     st.sampled_from(
         [
-            "<p>",
-            "</p>",
-            "<div>",
-            "<h1>",
-            "</h1>",
-            "<h2>",
-            "<a>",
-            "<a/href=/>",
-            "<a/rel=author>",
-            "</a>",
-            "<br>",
-            "<td>",
-            "<table>",
-            "<pre>",
-            "<li>",
-            "<script>",
-            "<script/type=application/ld+json>",
-            "</script>",
-            "<title>",
-            "<svg>",
-            "<base/href=//[>",
-            "<time/datetime=20240504>",
-            "<meta/name=date>",
-            "<link/rel=canonical/href=http://[>",
-            "<html>",
-            "<head>",
-            "<i/itemprop=author>",
-            "<i/itemprop=datePublished>",
-            "<body/hidden>",
-            "<frameset>",
-            "{}",
-            "[]",
-            ",",
-            ":",
-            "\x00",
+            "<p>", "</p>", "<div>", "<h1>", "</h1>", "<h2>", "<a>", "<a/href=/>", "<a/rel=author>",
+            "</a>", "<br>", "<td>", "<table>", "<pre>", "<li>", "<script>",
+            "<script/type=application/ld+json>", "</script>", "<title>", "<svg>", "<base/href=//[>",
+            "<time/datetime=20240504>", "<meta/name=date>", "<link/rel=canonical/href=http://[>",
+            "<html>", "<head>", "<i/itemprop=author>", "<i/itemprop=datePublished>",
+            "<body/hidden>", "<frameset>", "{}", "[]", ",", ":", "\x00",
         ]
     )
     | st.text(max_size=30),
     max_size=40,
-)
+)  # fmt: skip
 
 
 @given(st.binary() | _SOUP.map(" ".join))
@@ -179,18 +150,6 @@ def test_returns_json_or_raises_document_error(page: bytes | str):
         return
     assert Article.from_dict(json.loads(json.dumps(article.to_dict()))).body == article.body
     json.dumps(article.to_dict(), ensure_ascii=False).encode()
-
-
-def _json_ld(size: int) -> str:
-    """Return a JSON-LD script with long lists and texts."""
-    values = {
-        "@type": "Article",
-        "datePublished": ["Jan 5 x"] * size,
-        "author": ["b c"] * size,
-        "headline": f"b{' ' * size}c | ",
-        "articleBody": "<br> " * size,
-    }
-    return f"<script type=application/ld+json>{json.dumps(values)}</script><p>x"
 
 
 def test_page_without_text_has_no_fields():

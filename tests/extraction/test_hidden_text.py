@@ -37,13 +37,10 @@ def paragraphs(*inserted: str) -> str:
         (f"<p class=q7>{TRAP}</p>", "article > p.q7 { color: red; visibility: hidden }"),
         (f"<p class=q7>{TRAP}</p>", "p { display: block } .q7 { font-size: 0 }"),
         (f"<p class=q7>{TRAP}</p>", ":root{--off:none} p.q7{display:var(--off)}"),
-        (
-            f"<div id=share><p>{TRAP}</p></div>",
-            "@media screen { article #share { display: none } }",
-        ),
+        (f"<div id=share><p>{TRAP}</p></div>", "@media screen { article #share { display: none } }"),
         (f"<div><p class='a q7'>{TRAP}</p></div>", "div > .q7:first-child { display: none }"),
     ],
-)
+)  # fmt: skip
 def test_little_hidden_text_goes(trap: str, css: str):
     story = paragraphs(trap)
     assert TRAP in body_of(story)
@@ -56,14 +53,12 @@ def test_little_hidden_text_goes(trap: str, css: str):
     "css",
     [
         "@media print { .q7 { display: none } }",
-        "@media (max-width: 600px) { .q7 { display: none } }",
-        "/* .q7 { display: none } */",
+        "@media (max-width: 600px) { .q7 { display: none } }", "/* .q7 { display: none } */",
         ".q7 { display: none } article .q7 { display: block }",
-        ".q7:hover { display: none } .other .q7 { display: none }",
-        ".q7::after { display: none }",
+        ".q7:hover { display: none } .other .q7 { display: none }", ".q7::after { display: none }",
         "p { display: none } article p { display: block }",
     ],
-)
+)  # fmt: skip
 def test_shown_text_stays(css: str):
     assert TRAP in body_of(paragraphs(f"<p class=q7>{TRAP}</p>"), css)
 

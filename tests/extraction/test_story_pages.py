@@ -67,10 +67,7 @@ def test_finds_further_pages(url: str, head: str, pager: str, following: str):
         (STORY, "<a rel=next href='/news/the-next-story'>Next story</a>"),
         (f"{HOST}/story-4", "<a href='/story-5'>The mayor of Melby resigns after two years</a>"),
         (STORY, "<a href='?image=2'>2</a> <a class=next href='?slide=2'>Next</a>"),
-        (
-            STORY,
-            "<div id=comments><a href='/news/a-long-story/comment-page-2/#comments'>2</a></div>",
-        ),
+        (STORY, "<div id=comments><a href='/news/a-long-story/comment-page-2/#comments'>2</a></div>"),
         (STORY, "<a href='?cpage=2'>2</a> <a href='?comments_page=2'>2</a>"),
         (STORY, "<a href='https://other.example/news/a-long-story?page=2'>2</a>"),
         (STORY, "<a href='?page=all'>Print</a>"),
@@ -79,7 +76,7 @@ def test_finds_further_pages(url: str, head: str, pager: str, following: str):
         (STORY, "<a href='?page=7'>7</a> <select><option value='?sort=2'>2</select>"),
         (f"{STORY}/", "<select><option value=1>One<option value=2>Two</select>"),
     ],
-)
+)  # fmt: skip
 def test_follows_no_other_links(url: str, pager: str):
     assert extract(page(0, pager), url).next_pages == ()
 

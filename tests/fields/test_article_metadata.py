@@ -404,9 +404,5 @@ def test_fields_survive_json():
     assert len(found.breadcrumbs) == 3
     plain = found.to_dict()
     copy = Article.from_dict(json.loads(json.dumps(plain)))
-    assert (copy.tags, copy.image, copy.breadcrumbs) == (
-        found.tags,
-        found.image,
-        found.breadcrumbs,
-    )
+    assert (copy.tags, copy.image, copy.breadcrumbs) == (found.tags, found.image, found.breadcrumbs)
     assert copy.to_dict() == plain

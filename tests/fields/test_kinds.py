@@ -123,14 +123,11 @@ def test_recognizes_galleries(slide: str):
 @pytest.mark.parametrize(
     "box",
     [
-        "Subscribe now to continue reading",
-        "This content is reserved for subscribers",
-        "Weiterlesen mit Plus",
-        "La suite est réservée aux abonnés",
-        "この記事は会員限定です。",
+        "Subscribe now to continue reading", "This content is reserved for subscribers",
+        "Weiterlesen mit Plus", "La suite est réservée aux abonnés", "この記事は会員限定です。",
         "Для чтения: доступно только подписчикам",
     ],
-)
+)  # fmt: skip
 def test_recognizes_visible_paywalls(box: str):
     """A short text followed by a subscription prompt."""
     assert extract(f"{STUB}<div><p>{box}</p></div></article>").paywalled is True
@@ -190,33 +187,21 @@ def test_short_undated_story_is_an_article():
 @pytest.mark.parametrize(
     ("title", "text", "kind"),
     [
-        (
-            "Mill bridge stays closed until the spring",
-            "The bridge at the old mill stays closed until the spring, the borough said. Inspectors found holes.",
-            "article",
-        ),
-        (
-            "संग्रहालय का नया भवन अगले साल खुलेगा",
-            "शहर के संग्रहालय का नया भवन अगले साल मार्च में खुलेगा, मेयर ने मंगलवार को बताया। इस पर नौ करोड़ रुपये खर्च हुए।",
-            "article",
-        ),
-        (
-            "河边的旧粮仓明年改建为市民博物馆开放",
-            "市政府星期三宣布，河边的旧粮仓明年将改建为博物馆，向市民开放。这座建筑已经空置二十年，屋顶在去年的风暴中受损。",
-            "article",
-        ),
-        (
-            "Um weiterzulesen, melden Sie sich bitte kostenlos an",
-            "Mit einem Konto lesen Sie jeden Monat fünf Artikel und können Beiträge kommentieren. Es dauert eine Minute.",
-            "other",
-        ),
-        (
-            "Merci de votre inscription à notre lettre hebdomadaire",
-            "Vous recevrez un message dans quelques minutes. Cliquez sur le lien pour confirmer votre adresse.",
-            "other",
-        ),
+        ("Mill bridge stays closed until the spring",
+         "The bridge at the old mill stays closed until the spring, the borough said. Inspectors found holes.",
+         "article"),
+        ("संग्रहालय का नया भवन अगले साल खुलेगा",
+         "शहर के संग्रहालय का नया भवन अगले साल मार्च में खुलेगा, मेयर ने मंगलवार को बताया। इस पर नौ करोड़ रुपये खर्च हुए।",
+         "article"),
+        ("河边的旧粮仓明年改建为市民博物馆开放", "市政府星期三宣布，河边的旧粮仓明年将改建为博物馆，向市民开放。这座建筑已经空置二十年，屋顶在去年的风暴中受损。", "article"),
+        ("Um weiterzulesen, melden Sie sich bitte kostenlos an",
+         "Mit einem Konto lesen Sie jeden Monat fünf Artikel und können Beiträge kommentieren. Es dauert eine Minute.",
+         "other"),
+        ("Merci de votre inscription à notre lettre hebdomadaire",
+         "Vous recevrez un message dans quelques minutes. Cliquez sur le lien pour confirmer votre adresse.",
+         "other"),
     ],
-)
+)  # fmt: skip
 def test_undated_notice_does_not_repeat_its_headline(title: str, text: str, kind: str):
     page = f"<title>{title} | Gazette</title><h1>{title}</h1><p>{text}</p>"
     assert extract(page).kind == kind

@@ -70,17 +70,14 @@ def test_section_links(url: str):
 @pytest.mark.parametrize(
     "url",
     [
-        "https://a.example/",
-        "https://a.example/login",
-        "https://a.example/tag/bridge",
-        "https://a.example/2026/11/20/",
-        "https://a.example/archive/2026-11-20",
+        "https://a.example/", "https://a.example/login", "https://a.example/tag/bridge",
+        "https://a.example/2026/11/20/", "https://a.example/archive/2026-11-20",
         "https://a.example/search?q=bridge",
         "https://a.example/2026/11/20/council-decides-about-the-bridge.pdf",
         "https://a.example/media/2026/11/bridge-at-night-seen-from-the-bank.jpg",
         "https://a.example/feed.xml",
     ],
-)
+)  # fmt: skip
 def test_other_links(url: str):
     assert link_kind(url) != "article"
 

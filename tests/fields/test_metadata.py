@@ -219,13 +219,9 @@ def test_reads_author_links_last():
 def test_reads_unknown_names_of_publication_dates():
     """After the known names; names of other dates are ignored."""
     names = (
-        "x-publish-date",
-        "publisher-since",
-        "last-published",
-        "publish-expiry",
-        "pubdate",
+        "x-publish-date", "publisher-since", "last-published", "publish-expiry", "pubdate",
         "created",
-    )
+    )  # fmt: skip
     found = read("".join(f'<meta name="{name}" content="2024-05-04">' for name in names))
     assert [day.source for day in found.published] == [
         "meta:created",
@@ -280,10 +276,8 @@ def test_normalizes_language_tags(text: str, tag: str | None):
         (["Ada Meyer, Jo Bond, dpa"], ["Ada Meyer", "Jo Bond", "dpa"]),
         (["Meyer, Ada"], ["Ada Meyer"]),
         (["Ada Meyer (am)", "신현주 기자"], ["Ada Meyer", "신현주"]),
-        (
-            ["All posts by Ada Meyer", "Jo Bond, Al Ray, and Li Wei"],
-            ["Ada Meyer", "Jo Bond", "Al Ray", "Li Wei"],
-        ),
+        (["All posts by Ada Meyer", "Jo Bond, Al Ray, and Li Wei"],
+         ["Ada Meyer", "Jo Bond", "Al Ray", "Li Wei"]),
         (["105092", "#"], []),
         (["ADA MEYER", "Ada Meyer", ""], ["ADA MEYER"]),
         (["https://x.example/ada", "/ada", "ada@x.example", "(Image: PA)", "x.example"], []),
@@ -293,7 +287,7 @@ def test_normalizes_language_tags(text: str, tag: str | None):
         (["J.U.", "A.B.C."], ["J.U.", "A.B.C."]),
         (["View Profile", "Follow Ada Meyer", "Share"], []),
     ],
-)
+)  # fmt: skip
 def test_cleans_author_names(texts: list[str], names: list[str]):
     """Without "By", URLs, duplicates and the site's name."""
     assert clean_names(texts, ["The Example"]) == names

@@ -85,16 +85,6 @@ def test_finds_a_headline_outside_of_h1(tag: str):
     assert found.evidence.source == (tag if tag.startswith("h") else "text")
 
 
-def test_prefers_the_visible_to_the_stated_title():
-    seo = "Riverton bridge reopening: what you need to know about the council's decision"
-    page = (
-        f"<title>{seo} | River Post</title><meta property=og:title content='{seo}'>"
-        f"<body>{NAVIGATION}<article><h1>{STORY}</h1>{BODY}</article>"
-    )
-    article = extract(page, URL)
-    assert article.title == STORY
-
-
 @pytest.mark.parametrize(
     ("lang", "title", "site"),
     [
@@ -116,11 +106,42 @@ def test_finds_headlines_in_other_scripts(lang: str, title: str, site: str):
     assert found.text == title
 
 
-@pytest.mark.parametrize("region", ["aside", "footer"])
-def test_ignores_a_dissimilar_heading_after_the_article(region: str):
-    box = f"<{region}><h1>Newsletter</h1><p>Every Friday</{region}>"
-    article = extract(f"{TITLE}{OG}<body>{NAVIGATION}<article>{BODY}</article>{box}", URL)
-    assert (article.title, article.evidence["title"].source) == (STORY, "og:title")
+SEO = "Riverton bridge reopening: what you need to know about the council's decision"
+ANOTHER = f"{TITLE}{OG}<body><h1>Walk across the river today</h1>{BODY}"
+RUBY = "<ruby>市<rp>(</rp><rt>し</rt><rp>)</rp></ruby>議会は橋を再開"
+TITLES = {
+    "visible and stated": (
+        (f"<title>{SEO} | River Post</title><meta property=og:title content='{SEO}'>"
+        f"<body>{NAVIGATION}<article><h1>{STORY}</h1>{BODY}</article>"), URL, (STORY, "h1")),
+    **{
+        f"dissimilar heading in {region} after the article": (
+            (f"{TITLE}{OG}<body>{NAVIGATION}<article>{BODY}</article><{region}><h1>Newsletter</h1>"
+            f"<p>Every Friday</{region}>"), URL, (STORY, "og:title"))
+        for region in ("aside", "footer")
+    },
+    "invisible characters and references escaped twice": (
+        (f"{TITLE}<body><article><h1>Coun\u00adcil reopens the \u200bold bridge &amp;amp; its road</h1>"
+        f"{BODY}</article>"), URL, ("Council reopens the old bridge & its road", "h1")),
+    "ruby": (f"<body><article><h1>{RUBY}</h1>{BODY}</article>", URL, ("市議会は橋を再開", "h1")),
+    "stated title that the address names": (ANOTHER, URL, (STORY, "og:title")),
+    "heading that the address names": (
+        ANOTHER, "https://www.riverpost.example/2024/06/walk-across-river-today",
+        ("Walk across the river today", "h1")),
+    "text that the address names, and a slogan": (
+        ("<title>River Post, the journal of the valley</title><body><h1>The journal of the valley</h1>"
+        f"<div><b>{STORY}</b><br>By Ann Lee<br><br>{BODY}{BODY}</div>"), URL, (STORY, "text")),
+    **{
+        f"mark {mark}": (
+            f"<html><head>{OG}</head><body><h1>{mark}{STORY}</h1>{BODY}</body></html>", URL, (STORY, "h1"))
+        for mark in ("» ", "► ", "&gt; ", ": ")
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("page", "url", "expected"), TITLES.values(), ids=TITLES)
+def test_title_of_a_page(page: str, url: str, expected: tuple[str, str]):
+    article = extract(page, url)
+    assert (article.title, article.evidence["title"].source) == expected
 
 
 @pytest.mark.parametrize("tag", ["h2", "b"])
@@ -174,21 +195,6 @@ def test_headings_are_split_at_separators(separator: str):
     assert STORY in [span.text for span in candidates_of(page).spans]
 
 
-def test_titles_have_no_invisible_characters():
-    """Soft hyphens, zero-width spaces and references escaped twice."""
-    shown = "Coun\u00adcil reopens the \u200bold bridge &amp;amp; its road"
-    article = extract(f"{TITLE}<body><article><h1>{shown}</h1>{BODY}</article>", URL)
-    assert article.title == "Council reopens the old bridge & its road"
-
-
-def test_titles_have_no_ruby_readings():
-    ruby = "<ruby>\u5e02<rp>(</rp><rt>\u3057</rt><rp>)</rp></ruby>\u8b70\u4f1a\u306f\u6a4b\u3092\u518d\u958b"
-    article = extract(f"<body><article><h1>{ruby}</h1>{BODY}</article>", URL)
-    assert (
-        "".join((article.title or "").split()) == "\u5e02\u8b70\u4f1a\u306f\u6a4b\u3092\u518d\u958b"
-    )
-
-
 @pytest.mark.parametrize("name", ["Sports Plus", "Lifestyle &amp; Leisure", "Evening Digest"])
 @pytest.mark.parametrize("tag", ["h3", "b", "div"])
 def test_a_section_that_the_title_element_names_is_no_title(tag: str, name: str):
@@ -197,12 +203,6 @@ def test_a_section_that_the_title_element_names_is_no_title(tag: str, name: str)
         f"<html><head><title>{name}</title></head><body>{NAVIGATION}<b>{name.upper()}</b>"
         f"<{tag}>{STORY}</{tag}>{BODY}{BODY}{BODY}</body></html>"
     )
-    assert extract(page, URL).title == STORY
-
-
-@pytest.mark.parametrize("mark", ["» ", "► ", "&gt; ", ": "])
-def test_titles_do_not_begin_with_a_mark(mark: str):
-    page = f"<html><head>{OG}</head><body><h1>{mark}{STORY}</h1>{BODY}</body></html>"
     assert extract(page, URL).title == STORY
 
 
@@ -228,22 +228,6 @@ def test_falls_back_to_the_stated_title():
     found = find(f"{data}</script>{OG}{page}")
     assert found is not None
     assert (found.text, found.evidence.source) == ("Bridge opens", "json-ld")
-
-
-def test_prefers_the_stated_title_that_the_address_names_to_another_heading():
-    page = f"{TITLE}{OG}<body><h1>Walk across the river today</h1>{BODY}"
-    article = extract(page, URL)
-    assert (article.title, article.evidence["title"].source) == (STORY, "og:title")
-    article = extract(page, "https://www.riverpost.example/2024/06/walk-across-river-today")
-    assert article.title == "Walk across the river today"
-
-
-def test_prefers_the_text_that_the_address_names_to_a_slogan():
-    page = (
-        "<title>River Post, the journal of the valley</title><body><h1>The journal of the valley</h1>"
-        f"<div><b>{STORY}</b><br>By Ann Lee<br><br>{BODY}{BODY}</div>"
-    )
-    assert extract(page, URL).title == STORY
 
 
 def test_falls_back_to_the_title_of_another_method():

@@ -25,19 +25,9 @@ CONNECTING = {
     **{
         f"rel {rel}": f'<link rel="{rel}" href="A/x" as=script crossorigin>'
         for rel in (
-            "preconnect",
-            "icon preconnect",
-            "stylesheet preconnect",
-            "ICON\tPreConnect\n",
-            "dns-prefetch",
-            "preload",
-            "modulepreload",
-            "prefetch",
-            "prerender",
-            "manifest",
-            "apple-touch-icon",
-            "shortcut icon",
-            "pingback canonical next",
+            "preconnect", "icon preconnect", "stylesheet preconnect", "ICON\tPreConnect\n",
+            "dns-prefetch", "preload", "modulepreload", "prefetch", "prerender", "manifest",
+            "apple-touch-icon", "shortcut icon", "pingback canonical next",
         )
     },
     "preload of images": '<link rel=preload as=image href="A/x" imagesrcset="A/y 1x">',
@@ -69,7 +59,7 @@ CONNECTING = {
     "in a doctype": "DOCTYPE",
     "in an instruction": '<?x <link rel=preconnect href="A/x"> ?>',
     "prefetch control": '<meta http-equiv="x-dns-prefetch-control" content="on"><a href="A/x">l</a>',
-}
+}  # fmt: skip
 PROSE = (
     "<p>The harbour board decided on Tuesday that the ferry sails all winter, every day.</p>" * 9
 )

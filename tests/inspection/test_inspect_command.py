@@ -67,11 +67,8 @@ def test_url(tmp_path: Path, site: str):
     ("args", "code", "message"),
     [
         ((PAGE,), 2, "Missing option '-o'"),
-        (
-            (PAGE, "-o", "{tmp}/x.html", "--method", "best"),
-            2,
-            "unknown method 'best'; expected one of: ",
-        ),
+        ((PAGE, "-o", "{tmp}/x.html", "--method", "best"), 2,
+         "unknown method 'best'; expected one of: "),
         (("ftp://a.example/", "-o", "{tmp}/x.html"), 2, "scheme 'ftp' is not supported"),
         (("{tmp}/none.html", "-o", "{tmp}/x.html"), 1, "No such file"),
         ((PAGE.parent, "-o", "{tmp}/x.html"), 2, "expected one page"),
@@ -79,7 +76,7 @@ def test_url(tmp_path: Path, site: str):
         (("-", "-o", "{tmp}/x.html"), 1, "not an HTML page"),
         (("https://a.example/", "-o", "{tmp}/x.html", "-s", "NAME"), 2, "expected NAME=VALUE"),
     ],
-)
+)  # fmt: skip
 def test_errors_take_one_line(tmp_path: Path, args: tuple[Any, ...], code: int, message: str):
     """Wrong usage ends with 2, other failures with 1, with one line and without a file."""
     done = run_inspect(

@@ -107,11 +107,7 @@ def test_every_method_can_be_inspected(method: str):
 
 def _with(number: int, count: int) -> list[str]:
     others = [str(other) for other in range(count)]
-    return [
-        str(number),
-        *(f"{number} {o}" for o in others),
-        *(f"{o} {number}" for o in others),
-    ]
+    return [str(number), *(f"{number} {o}" for o in others), *(f"{o} {number}" for o in others)]
 
 
 def test_runs_of_text_are_wrapped():

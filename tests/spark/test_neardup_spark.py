@@ -124,14 +124,8 @@ def test_clusters_a_corpus_despite_killed_workers(corpus_dir: Path, tmp_path: Pa
     feed = tmp_path / "feed.jsonl"
     feed.write_text(lines_of(rows_of(stories_of_members(members, outcomes, "gold"))), "utf-8")
     args = [
-        "cluster",
-        "feed.jsonl",
-        "out",
-        "--clusters",
-        "clusters",
-        "-s",
-        "NEWSCRAWL_NEARDUP_WINDOW=0",
-    ]
+        "cluster", "feed.jsonl", "out", "--clusters", "clusters", "-s", "NEWSCRAWL_NEARDUP_WINDOW=0",
+    ]  # fmt: skip
     args += ["--master", "local-cluster[2,1,1024]", *options(), "--conf", "spark.log.level=WARN"]
     killed: set[int] = set()
     with start(tmp_path, *args) as job:
@@ -190,10 +184,7 @@ def test_finds_connected_components(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("args", "message"),
-    [
-        (["missing.jsonl", "out"], "missing.jsonl"),
-        (["feed.jsonl", "here"], "here: already exists"),
-    ],
+    [(["missing.jsonl", "out"], "missing.jsonl"), (["feed.jsonl", "here"], "here: already exists")],
 )
 def test_rejects_missing_feeds_and_existing_outputs(
     tmp_path: Path, args: list[str], message: str

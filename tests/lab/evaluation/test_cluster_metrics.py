@@ -54,12 +54,10 @@ def test_b_cubed_equals_mean_over_documents(clusterings: tuple[list[int], list[i
     if not found:
         return
     together = [
-        (
-            {j for j in range(len(found)) if found[j] == found[i]},
-            {j for j in range(len(gold)) if gold[j] == gold[i]},
-        )
+        ({j for j in range(len(found)) if found[j] == found[i]},
+         {j for j in range(len(gold)) if gold[j] == gold[i]})
         for i in range(len(found))
-    ]
+    ]  # fmt: skip
     score = b_cubed(found, gold)
     precision = sum(len(a & b) / len(a) for a, b in together) / len(found)
     recall = sum(len(a & b) / len(b) for a, b in together) / len(found)

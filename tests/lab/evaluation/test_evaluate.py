@@ -26,6 +26,7 @@ from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
+from tests.lab.corpora import write_corpus
 
 if TYPE_CHECKING:
     import subprocess
@@ -39,56 +40,36 @@ PARAGRAPHS = [
     f"repeat aloud; vote {number} was the closest in a decade, and the mayor called it fair."
     for number in range(8)
 ]
-PAGE = """<!doctype html><html lang="en"><head><title>{title} | The Harbour Mail</title>
-<meta property="article:published_time" content="{date}T08:30:00+00:00"></head><body>
+HTML = f"""<!doctype html><html lang="en"><head><title>{TITLE} | The Harbour Mail</title>
+<meta property="article:published_time" content="2026-03-05T08:30:00+00:00"></head><body>
 <nav><a href="/news">News</a> <a href="/sport">Sport</a> <a href="/weather">Weather</a></nav>
-<article><h1>{title}</h1><p class="byline">By Ada Reyes</p>{paragraphs}</article>
+<article><h1>{TITLE}</h1><p class="byline">By Ada Reyes</p>
+{"".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)}</article>
 <aside><a href="/1">Another story</a> <a href="/2">And one more story</a></aside>
 <footer>All rights reserved by the paper</footer></body></html>"""
-
 
 SINGLE = CONFIDENCE["single"]
 
 
-def _html(title: str = TITLE, day: str = "2026-03-05") -> bytes:
-    paragraphs = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
-    return PAGE.format(title=title, date=day, paragraphs=paragraphs).encode()
-
-
-def _row(page_id: str, site: str, **labels: Any) -> dict[str, Any]:
-    return {"id": page_id, "url": f"https://{site}/{page_id}", "site": site, **labels}
-
-
 LABELS = {"title": TITLE, "date": "2026-03-05", "body": "\n".join(PARAGRAPHS)}
-ROWS = [
-    _row("right", "alpha.example", **LABELS),
-    _row(
-        "other-title",
-        "alpha.example",
-        **{**LABELS, "title": "Nothing of the kind", "date": "2026-03-05 HKT 23:50"},
-    ),
-    _row("other-day", "www.beta.example", **{**LABELS, "date": "2026-03-04 23:50:00+00:00"}),
-    _row("doubtful", "beta.example", **LABELS, date_doubtful=True, publisher="Beta"),
-    _row("body-only", "gamma.example", title=None, date=None, body=LABELS["body"]),
-    _row("unlabelled", "gamma.example", title=None, date=None, body=None),
-]
-
-
-def write_corpus(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    (folder / "pages").mkdir(parents=True)
-    for row in rows:
-        page = gzip.compress(_html())
-        (folder / "pages" / f"{row['id']}.html.gz").write_bytes(page)
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "truth.jsonl").write_text(lines, encoding="utf-8")
-    return folder
+ROWS = {
+    "right": {"site": "alpha.example"},
+    "other-title": {
+        "site": "alpha.example", "title": "Nothing of the kind", "date": "2026-03-05 HKT 23:50",
+    },
+    "other-day": {"site": "www.beta.example", "date": "2026-03-04 23:50:00+00:00"},
+    "doubtful": {"site": "beta.example", "date_doubtful": True, "publisher": "Beta"},
+    "body-only": {"site": "gamma.example", "title": None, "date": None},
+    "unlabelled": {"site": "gamma.example", "title": None, "date": None, "body": None},
+}  # fmt: skip
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     suspects = json.dumps({"small": ["other-day"], "elsewhere": ["right"]})
     (tmp_path / "body-suspects.json").write_text(suspects)
-    return write_corpus(tmp_path / "small", ROWS)
+    pages = [(HTML, {"id": name, **LABELS, **row}) for name, row in ROWS.items()]
+    return write_corpus(tmp_path / "small", pages)
 
 
 def test_load_corpus_reads_labels_sites_and_suspects(folder: Path) -> None:
@@ -96,7 +77,7 @@ def test_load_corpus_reads_labels_sites_and_suspects(folder: Path) -> None:
     assert (corpus.name, len(corpus.pages), corpus.unlabelled) == ("small", 5, 1)
     pages = {page.id: page for page in corpus.pages}
     assert pages["right"].date == date(2026, 3, 5)
-    assert pages["right"].html() == _html()
+    assert pages["right"].html() == HTML.encode()
     assert pages["right"].relevant_content == f"{TITLE}\n{LABELS['body']}"
     assert pages["body-only"].relevant_content is None
     assert pages["doubtful"].site == "Beta"
@@ -119,16 +100,13 @@ def test_labelled_page_round_trip(folder: Path) -> None:
         ("[1]", r"line 2: not a JSON object"),
         ('{"id": "right"}', r"line 2: no 'site'"),
         ('{"id": "right", "url": "u", "site": "s", "date": "5 March"}', r"line 2: .*isoformat"),
-        (
-            '{"id": "right", "url": "u", "site": "s", "title": 7}',
-            r"line 2: 'title' is not a string",
-        ),
+        ('{"id": "right", "url": "u", "site": "s", "title": 7}', r"line 2: 'title' is not a string"),
         ('{"id": "gone", "url": "u", "site": "s"}', r"line 2: no page at .*gone\.html\.gz"),
     ],
-)
+)  # fmt: skip
 def test_load_corpus_names_invalid_line(folder: Path, line: str, message: str) -> None:
     truth = folder / "truth.jsonl"
-    truth.write_text(f"{json.dumps(ROWS[0])}\n{line}\n")
+    truth.write_text(f"{truth.read_text().splitlines()[0]}\n{line}\n")
     with pytest.raises(CorpusError, match=message):
         load_corpus(folder)
 
@@ -293,6 +271,9 @@ def test_command_prints_only_json(folder: Path) -> None:
     assert len(report["pages"]) == 1
 
 
+FAMILIES, NEAR_DUPLICATES = (("--task", name) for name in ("families", "near-duplicates"))
+
+
 @pytest.mark.parametrize(
     ("code", "arguments", "message"),
     [
@@ -305,11 +286,14 @@ def test_command_prints_only_json(folder: Path) -> None:
         (1, ["{folder}", "--limit", "0"], "no labelled page to score"),
         (2, ["{folder}", "--page", "page.md"], "--page requires --task near-duplicates"),
         (1, ["{folder}", "--limit", "2", "--jobs", "0"], "too few labelled pages to train "),
-        (
-            1,
-            ["{folder}", "--method", "nce", "--jobs", "0", "--json", "{folder}"],
-            "cannot write",
-        ),
+        (1, ["{folder}", "--method", "nce", "--jobs", "0", "--json", "{folder}"], "cannot write"),
+        (2, [*FAMILIES, "nowhere", "nowhere"], "name one folder that contains the corpora"),
+        (1, [*FAMILIES, "nowhere"], "no corpus in nowhere; supported: news212, "),
+        (2, [*FAMILIES, "nowhere", "--method", "magic"], "unknown method 'magic'"),
+        (1, [*FAMILIES, "nowhere", "--baseline", "nowhere.json"], "is not a report"),
+        (2, [*NEAR_DUPLICATES, "{folder}", "{folder}"], "one corpus"),
+        (2, [*NEAR_DUPLICATES, "{folder}", "--method", "magic"], "unknown method 'magic'"),
+        (1, [*NEAR_DUPLICATES, "nowhere"], "no corpus at nowhere"),
     ],
 )
 def test_command_reports_errors(

@@ -35,7 +35,7 @@ from newscrawl.lab.paper_methods import TRAINED_METHODS
 from newscrawl.lab.training.bundle import fit_default
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
-from tests.lab.training.test_training import BODY, PAGE, STORY
+from tests.lab.corpora import harbour_page, write_corpus
 
 if TYPE_CHECKING:
     import subprocess
@@ -239,26 +239,14 @@ def test_caches_bodies_of_trafilatura(tmp_path: Path, reads: list[str | None]):
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of three small corpora; a measured and a training one share a domain."""
     folder = tmp_path_factory.mktemp("corpora")
-    write_corpus(folder / "news212", [f"{n}.example" for n in range(9)])
-    write_corpus(folder / "l3sgn1", ["www.0.example", "other.example"], date=None)
-    languages = {"language": "el"}, {"language": "zh"}
-    write_corpus(folder / "daniel", ["a.example", "b.example"], languages, date=None, url=None)
+    write_corpus(folder / "news212", map(harbour_page, range(9)))
+    for name, labels in {
+        "l3sgn1": [{"site": "www.0.example"}, {"site": "other.example"}],
+        "daniel": [{"language": language, "url": None} for language in ("el", "zh")],
+    }.items():
+        pages = [harbour_page(n, date=None, **more) for n, more in enumerate(labels)]
+        write_corpus(folder / name, pages)
     return folder
-
-
-def write_corpus(
-    folder: Path, sites: Sequence[str], more: Sequence[dict[str, Any]] = (), **labels: Any
-) -> None:
-    (folder / "pages").mkdir(parents=True)
-    rows = []
-    for n, site in enumerate(sites):
-        title, day = f"Harbour bridge {n} reopens after repairs", f"2024-05-{n + 1:02}"
-        page = PAGE.format(title=title, day=f"May {n + 1}, 2024", story=STORY)
-        (folder / "pages" / f"{n}.html.gz").write_bytes(gzip.compress(page.encode()))
-        row = {"id": str(n), "url": f"https://{site}/{n}", "site": site, "title": title}
-        row |= {"body": BODY, "date": day, **(more[n] if more else {}), **labels}
-        rows.append(row)
-    (folder / "truth.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -313,23 +301,6 @@ def test_command_compares_with_baseline(
     assert done.returncode == 1
     assert "Change since the baseline" in done.stdout
     assert "worse" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("code", "arguments", "message"),
-    [
-        (2, [], "'CORPUS...'"),
-        (2, ["nowhere", "nowhere"], "name one folder that contains the corpora"),
-        (1, ["nowhere"], "no corpus in nowhere; supported: news212, "),
-        (2, ["nowhere", "--method", "magic"], "unknown method 'magic'"),
-        (1, ["nowhere", "--baseline", "nowhere.json"], "is not a report"),
-    ],
-)
-def test_command_reports_errors(code: int, arguments: list[str], message: str):
-    done = evaluate(*arguments)
-    assert done.returncode == code
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.corpus

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gzip
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -22,6 +21,7 @@ from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.lab.evaluation.field_tables import date_table, reliability_table
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
 from newscrawl.lab.evaluation.summary import summarise
+from tests.lab.corpora import write_corpus
 
 if TYPE_CHECKING:
     from newscrawl.items import Day
@@ -50,15 +50,13 @@ def article(published: Day | None = None, modified: Day | None = None) -> Articl
     [
         (article(DAY), DayResult(returned=True, correct=True, confidence=0.92)),
         (article(DAY, DAY), DayResult(returned=True, correct=True, confidence=0.92)),
-        (
-            article(date(2026, 3, 1), DAY),
-            DayResult(returned=True, correct=False, modified=True, confidence=0.92),
-        ),
+        (article(date(2026, 3, 1), DAY),
+         DayResult(returned=True, correct=False, modified=True, confidence=0.92)),
         (article(date(2026, 3, 1)), DayResult(returned=True, correct=False, confidence=0.92)),
         (article(None, DAY), DayResult(returned=False, correct=False, modified=True)),
         (article(), NO_DAY),
     ],
-)
+)  # fmt: skip
 def test_day_result_distinguishes_publication_and_modification(
     extracted: Article, result: DayResult
 ):
@@ -163,7 +161,7 @@ def test_title_without_nodes_is_compared_with_label():
     assert set(title_matches(labelled(title=TITLE), Article(url=None), document)) == {"label"}
 
 
-ROWS = [
+ROWS: list[tuple[str, dict[str, str], str]] = [
     ("de", {"crawled": "2026-03-06 09:30:00.123456"}, "gestern, 9.30 Uhr"),
     ("de-AT", {}, "5. März 2026"),
     ("fr", {}, "5 mars 2026"),
@@ -173,21 +171,16 @@ ROWS = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A corpus of pages in several languages that show their day and state nothing."""
-    pages = tmp_path / "tongues" / "pages"
-    pages.mkdir(parents=True)
-    lines = []
-    for number, (language, extra, shown) in enumerate(ROWS):
+    pages = []
+    for language, labels, shown in ROWS:
         html = (
             f"<html lang={language}><head><title>{TITLE}</title></head><body><article>"
             f"<h1>{TITLE}</h1><p>{shown}</p><p>{PROSE * 4}</p><p>{PROSE * 4}</p>"
             "</article></body></html>"
         )
-        (pages / f"{number}.html.gz").write_bytes(gzip.compress(html.encode()))
-        url = f"https://paper.example/{number}"
-        row = {"id": str(number), "url": url, "site": "paper.example", "title": TITLE}
-        lines.append(json.dumps(row | {"date": "2026-03-05"} | extra) + "\n")
-    (pages.parent / "truth.jsonl").write_text("".join(lines), encoding="utf-8")
-    return pages.parent
+        known = {"site": "paper.example", "title": TITLE, "date": "2026-03-05"}
+        pages.append((html, known | labels))
+    return write_corpus(tmp_path / "tongues", pages)
 
 
 def test_relative_dates_use_time_of_download(folder: Path):

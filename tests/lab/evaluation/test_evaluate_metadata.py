@@ -22,6 +22,7 @@ from newscrawl.lab.corpora.metadata_match import (
 from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.lab.evaluation.families import FamilyPage, changes
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
+from tests.lab.corpora import write_corpus
 
 PAGE = LabelledPage(
     "small", "1", Path(), "https://paper.example/2026/1", "paper.example", "test",
@@ -141,7 +142,7 @@ HTML = """<!doctype html><html lang="en"><head><title>Harbour votes</title>
 "author": [{"@type": "Person", "name": "Ada Reyes"}, {"@type": "Person", "name": "José Núñez"}]}
 </script></head><body><article><h1>Harbour votes</h1><p>The council sat until late and voted to
 rebuild the lighthouse that a storm had taken in the spring.</p></article></body></html>"""
-ROWS = [
+ROWS: list[dict[str, object]] = [
     {"authors": "Ada Reyes and José Núñez"},
     {"authors": ["Reyes, Ada"], "dek": "The council sat until late."},
     {"title": "Harbour votes"},
@@ -151,14 +152,8 @@ ROWS = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A corpus with labelled authors, and one standfirst."""
-    (pages := tmp_path / "small" / "pages").mkdir(parents=True)
-    lines = []
-    for number, labels in enumerate(ROWS):
-        (pages / f"{number}.html.gz").write_bytes(gzip.compress(HTML.encode()))
-        row = {"id": str(number), "url": f"https://{number}.example/", "site": f"{number}.example"}
-        lines.append(json.dumps(row | labels) + "\n")
-    (pages.parent / "truth.jsonl").write_text("".join(lines), encoding="utf-8")
-    return pages.parent
+    pages = [(HTML, {"site": f"{n}.example", **labels}) for n, labels in enumerate(ROWS)]
+    return write_corpus(tmp_path / "small", pages)
 
 
 def test_labels_are_read_from_corpus(folder: Path):

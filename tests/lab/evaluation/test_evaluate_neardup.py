@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +23,11 @@ from newscrawl.lab.evaluation.near_duplicate_report import build_report, score, 
 from newscrawl.lab.evaluation.near_duplicate_systems import SYSTEMS, components
 from samples import expected_pages
 from tests.helpers.forked_scrapy import scrapy
+from tests.lab.corpora import write_corpus
 
 if TYPE_CHECKING:
     import random
-    import subprocess
+    from collections.abc import Iterator
     from pathlib import Path
 
     from newscrawl.lab.corpora.map_pages import PageOutcome
@@ -45,32 +45,25 @@ def edited(text: str, kind: str) -> str:
     return "\n\n".join(paragraphs[: -(len(paragraphs) // 3)] if kind == "trim" else paragraphs)
 
 
-def write_corpus(folder: Path) -> Path:
-    """Write the stories of the samples, each on three sites, as a corpus of clusters."""
-    (folder / "made" / "pages").mkdir(parents=True)
-    rows = []
+def copies() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the stories of the samples, each on three sites, and their clusters."""
     for number, page in enumerate(PAGES):
         for kind in ("original", "verbatim", "trim"):
-            name, site = f"{number}-{kind}", f"{kind}{number % 3}.example"
-            body = edited(page.body, kind)
+            body, site = edited(page.body, kind), f"{kind}{number % 3}.example"
             paragraphs = "".join(f"<p>{text}</p>" for text in body.split("\n\n"))
-            html = PAGE.format(title=page.title, paragraphs=paragraphs, site=site)
-            file = folder / "made" / "pages" / f"{name}.html.gz"
-            file.write_bytes(gzip.compress(html.encode()))
             # The wire story of the samples is one story.
             wire = "shore-power" in page.path or "en-20261118" in page.path
-            cluster = "wire" if wire else f"c{number}"
-            row = {"id": name, "url": f"https://{site}/{name}", "site": site, "body": body}
-            rows.append(row | {"cluster": cluster, "kind": kind, "title": page.title})
-    truth = folder / "made" / "truth.jsonl"
-    truth.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return folder / "made"
+            yield (
+                PAGE.format(title=page.title, paragraphs=paragraphs, site=site),
+                {"id": f"{number}-{kind}", "site": site, "body": body, "title": page.title,
+                 "cluster": "wire" if wire else f"c{number}", "kind": kind},
+            )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a corpus of clusters."""
-    return write_corpus(tmp_path_factory.mktemp("corpora"))
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "made", copies())
 
 
 @pytest.fixture(scope="module")
@@ -179,14 +172,10 @@ def test_rejects_corpus_without_clusters(tmp_path: Path, corpus: Path) -> None:
         load_members(tmp_path)
 
 
-def evaluate(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return scrapy(folder, "evaluate", "--task", "near-duplicates", *args)
-
-
 @pytest.mark.slow
 def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path) -> None:
     args = ["--method", "nce", "--page", "page.md", "--json", "report.json", "--jobs", "1"]
-    done = evaluate(tmp_path, str(corpus), *args)
+    done = scrapy(tmp_path, "evaluate", "--task", "near-duplicates", corpus, *args)
     assert done.returncode == 0, done.stderr
     assert "newscrawl, two passes" in done.stdout
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
@@ -194,16 +183,3 @@ def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path) ->
     page = (tmp_path / "page.md").read_text(encoding="utf-8")
     assert page.startswith("<!-- Written by `scrapy evaluate --task near-duplicates")
     assert "| our body | newscrawl, stream |" in page
-
-
-@pytest.mark.slow
-def test_command_reports_errors(corpus: Path, tmp_path: Path) -> None:
-    for code, args, message in (
-        (2, [], "'CORPUS...'"),
-        (2, [str(corpus), str(corpus)], "one corpus"),
-        (2, [str(corpus), "--method", "none"], "unknown method"),
-        (1, [str(tmp_path)], "no corpus"),
-    ):
-        done = evaluate(tmp_path, *args)
-        assert done.returncode == code
-        assert message in done.stderr + done.stdout

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -21,9 +20,6 @@ from newscrawl.lab.corpora.metrics import (
 )
 from newscrawl.text import words
 
-if TYPE_CHECKING:
-    import random
-
 WORDS = st.lists(st.sampled_from(words("the cat sat on a mat and slept")), max_size=30)
 NODES = st.frozensets(st.integers(0, 9))
 
@@ -32,11 +28,6 @@ def test_bag_of_words_counts_repeated_words() -> None:
     """Three common words (the, the, cat) of 5 extracted and 4 true ones."""
     score = bag_score(words("the cat the dog the"), words("the the cat sat"))
     assert score == Score(3 / 5, 3 / 4, 6 / 9)
-
-
-def test_whole_page_has_full_recall_and_the_share_of_content_as_precision() -> None:
-    gold = words("a b c")
-    assert bag_score(words("menu a b c footer about"), gold) == Score(0.5, 1.0, 2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -54,48 +45,12 @@ def test_node_score_and_weighted_score() -> None:
     assert text_weighted_score({1, 2}, {1, 3}, weights) == Score(90 / 95, 90 / 95, 180 / 190)
 
 
-@given(WORDS, WORDS)
-def test_bag_score_is_symmetric(one: list[str], other: list[str]) -> None:
-    forth, back = bag_score(one, other), bag_score(other, one)
-    assert (forth.precision, forth.recall, forth.f1) == (back.recall, back.precision, back.f1)
-
-
-@given(WORDS, WORDS)
-def test_scores_stay_within_bounds(output: list[str], gold: list[str]) -> None:
-    score = bag_score(output, gold)
-    assert all(0 <= part <= 1 for part in score)
-    low, high = sorted(score[:2])
-    assert low - 1e-12 <= score.f1 <= high + 1e-12
-
-
-@given(WORDS, st.randoms())
-def test_bag_score_ignores_order(bag: list[str], rng: random.Random) -> None:
-    shuffled = bag.copy()
-    rng.shuffle(shuffled)
-    assert bag_score(shuffled, bag) == PERFECT
-
-
-@given(NODES, NODES)
-def test_node_score_is_symmetric_and_one_for_identity(
-    one: frozenset[int], other: frozenset[int]
-) -> None:
-    assert node_score(one, other).f1 == node_score(other, one).f1
-    assert node_score(one, one) == PERFECT
-
-
 @given(NODES, NODES, st.integers(1, 9))
 def test_equal_weights_give_node_score(
     output: frozenset[int], gold: frozenset[int], weight: int
 ) -> None:
     weighted = text_weighted_score(output, gold, [weight] * 10)
     assert weighted == pytest.approx(node_score(output, gold))
-
-
-@given(WORDS, WORDS, WORDS)
-def test_more_correct_text_never_lowers_recall(
-    output: list[str], more: list[str], gold: list[str]
-) -> None:
-    assert bag_score(output + more, gold).recall >= bag_score(output, gold).recall or not gold
 
 
 def test_mean_f1_is_the_mean_of_the_f1s() -> None:
@@ -117,13 +72,10 @@ def test_site_mean_weighs_sites_equally() -> None:
         (date(2026, 1, 31), date(2026, 2, 1), False),
         (datetime.fromisoformat("2026-01-31T23:59"), date(2026, 1, 31), True),
         (datetime(2026, 2, 1, 1, tzinfo=UTC), datetime.fromisoformat("2026-01-31T20:00"), False),
-        (
-            datetime(2026, 2, 1, 1, tzinfo=UTC),
-            datetime(2026, 1, 31, 20, tzinfo=timezone(timedelta(hours=-5))),
-            True,
-        ),
+        (datetime(2026, 2, 1, 1, tzinfo=UTC),
+         datetime(2026, 1, 31, 20, tzinfo=timezone(timedelta(hours=-5))), True),
     ],
-)
+)  # fmt: skip
 def test_same_day_uses_zone_of_the_label(output: date, gold: date, same: bool) -> None:
     assert same_day(output, gold) is same
 

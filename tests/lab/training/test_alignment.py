@@ -49,18 +49,42 @@ def test_aligns_title_in_heading():
     assert document.tag[document.parent[row]] == "h1"
 
 
-def test_aligns_title_with_small_differences():
-    """Letter case, quotes, a word more or less."""
-    assert texts("<h1>HARBOUR BRIDGE \u201cREOPENS\u201d after repairs!</h1>")["title"]
+LATE = datetime(2024, 5, 3, 23, 30, tzinfo=UTC)
+PARAGRAPH = "The bridge, closed since last year, was opened on 3 May 2024 by the mayor, who " * 2
+TITLES = {
+    "letter case, quotes and marks": (
+        "<h1>HARBOUR BRIDGE “REOPENS” after repairs!</h1>", ["HARBOUR BRIDGE “REOPENS” after repairs!"]),
+    "adjacent nodes": (
+        "<h1>Harbour <em>bridge</em> reopens<br>after repairs</h1><p>Story.</p>",
+        ["Harbour", "bridge", "reopens", "after repairs"]),
+    "another title": ("<h1>Something else</h1>", []),
+}  # fmt: skip
+DATES: dict[str, tuple[str, dict[str, Any], list[str]]] = {
+    "nodes with a digit (thesis, section 3.3)": ("<p><b>May</b> <b>3</b> <b>2024</b></p>", {}, ["3", "2024"]),
+    "time in the next node": (
+        "<p><b>3 May 2024</b> <i>10:15 am</i></p><p>Story.</p>", {}, ["3 May 2024", "10:15 am"]),
+    "date in a paragraph": (f"<p>{PARAGRAPH}</p>", {}, []),
+    "day of an instant in its zone": ("<p>3 May 2024</p>", {"date": LATE}, ["3 May 2024"]),
+    "doubtful date": ("<p>3 May 2024</p>", {"date_doubtful": True}, []),
+    **{
+        f"ambiguous date {written}": (f"<p>{written}</p>", {}, [written])
+        for written in ("05/03/2024", "03/05/2024", "3 May", "2024-05-03")
+    },
+}  # fmt: skip
 
 
-def test_aligns_title_of_adjacent_nodes():
-    found = texts("<h1>Harbour <em>bridge</em> reopens<br>after repairs</h1><p>Story.</p>")
-    assert found["title"] == ["Harbour", "bridge", "reopens", "after repairs"]
+@pytest.mark.parametrize(("html", "expected"), TITLES.values(), ids=TITLES)
+def test_aligns_titles(html: str, expected: list[str]):
+    assert texts(html)["title"] == expected
 
 
-def test_does_not_align_other_title():
-    assert not texts("<h1>Something else</h1>")["title"]
+@pytest.mark.parametrize(("html", "labels", "expected"), DATES.values(), ids=DATES)
+def test_aligns_dates(html: str, labels: dict[str, Any], expected: list[str]):
+    assert texts(f"<h1>{TITLE}</h1>{html}", **labels)["date"] == expected
+
+
+def test_reads_months_in_language_of_page():
+    assert texts(f"<html lang=de><h1>{TITLE}</h1><p>3. Mai 2024</p>")["date"] == ["3. Mai 2024"]
 
 
 def test_aligns_date_nearest_to_title():
@@ -72,47 +96,7 @@ def test_aligns_date_nearest_to_title():
     assert found["date_repeats"] == ["3 May 2024", "3.5.2024"]
 
 
-def test_date_nodes_contain_a_digit():
-    """Thesis, section 3.3."""
-    found = texts(f"<h1>{TITLE}</h1><p><b>May</b> <b>3</b> <b>2024</b></p>")
-    assert found["date"] == ["3", "2024"]
-
-
-def test_date_includes_time_in_next_node():
-    found = texts(f"<h1>{TITLE}</h1><p><b>3 May 2024</b> <i>10:15 am</i></p><p>Story.</p>")
-    assert found["date"] == ["3 May 2024", "10:15 am"]
-
-
-def test_ignores_date_in_paragraph():
-    paragraph = (
-        "The bridge, closed since last year, was opened on 3 May 2024 by the mayor, who " * 2
-    )
-    assert not texts(f"<h1>{TITLE}</h1><p>{paragraph}</p>")["date"]
-
-
-def test_reads_months_in_language_of_page():
-    assert texts(f"<html lang=de><h1>{TITLE}</h1><p>3. Mai 2024</p>")["date"] == ["3. Mai 2024"]
-
-
-@pytest.mark.parametrize("written", ["05/03/2024", "03/05/2024", "3 May", "2024-05-03"])
-def test_accepts_ambiguous_date_that_matches_label(written: str):
-    assert texts(f"<h1>{TITLE}</h1><p>{written}</p>")["date"] == [written]
-
-
-def test_aligns_instant_by_day_in_its_zone():
-    late = datetime(2024, 5, 3, 23, 30, tzinfo=UTC)
-    assert texts(f"<h1>{TITLE}</h1><p>3 May 2024</p>", date=late)["date"] == ["3 May 2024"]
-
-
-def test_does_not_align_doubtful_date():
-    assert not texts("<p>3 May 2024</p>", date_doubtful=True)["date"]
-
-
 def test_coverage_counts_labels():
-    found = [
-        Labels(title=(1,)),
-        Labels(title=(1, 2), title_repeats=frozenset({5})),
-        Labels(),
-    ]
+    found = [Labels(title=(1,)), Labels(title=(1, 2), title_repeats=frozenset({5})), Labels()]
     assert Coverage.of(found, "title") == Coverage(3, 1, 1, 1)
     assert Coverage.of(found, "date") == Coverage(3, 0, 0, 0)

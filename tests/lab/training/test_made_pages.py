@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from newscrawl.lab.training.kind_training import (
 from newscrawl.lab.training.made_pages import made_articles, made_indexes
 from newscrawl.lab.training.page_templates import stories_of
 from newscrawl.lab.training.title_pages import made_title_pages
+from tests.lab.corpora import write_corpus
 
 PARAGRAPHS = [
     f"The council met for the {n}th time, and did not decide about the bridge." for n in range(9)
@@ -77,15 +77,13 @@ def test_made_pages_keep_or_replace_the_body(number: int):
 
 def test_kind_examples_of_a_page(tmp_path: Path):
     """A labelled page also has examples of made pages; typed pages have one."""
-    folder = tmp_path / "corpus"
-    (folder / "pages").mkdir(parents=True)
-    (folder / "pages" / "1.html.gz").write_bytes(gzip.compress(HTML))
-    (folder / "truth.jsonl").write_text(
-        '{"id": "1", "url": null, "site": "a.example", "title": "Council does not decide", "body": "'
-        + "\\n".join(PARAGRAPHS)
-        + '"}\n'
-    )
-    page = replace(labelled(1), path=folder / "pages" / "1.html.gz")
+    labels = {
+        "site": "a.example",
+        "title": "Council does not decide",
+        "body": "\n".join(PARAGRAPHS),
+    }
+    folder = write_corpus(tmp_path / "corpus", [(HTML, labels)])
+    page = replace(labelled(1), path=folder / "pages" / "0.html.gz")
     examples = read_kind_page(HTML, page=page.to_plain(), models=None)["examples"]
     groups = [one["group"] for one in examples]
     assert groups[0] == "article"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +28,7 @@ from newscrawl.lab.training.title_training import fit_title_model
 from newscrawl.lab.training.training_errors import TooFewPagesError
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
+from tests.lab.corpora import PAGE, STORY, harbour_page, write_corpus
 
 if TYPE_CHECKING:
     import subprocess
@@ -67,70 +68,31 @@ def found_in(html: str) -> tuple[str | None, list[str]]:
     return title, [nodes.texts[place] for place in found.date]
 
 
-def test_classify_returns_first_title():
-    assert found_in("<p>x</p><h1>One</h1><h1>Two</h1>")[0] == "One"
+# At most two other nodes are between the nodes of a cluster.
+CLASSIFIED = {
+    "first title": ("<p>x</p><h1>One</h1><h1>Two</h1>", ("One", [])),
+    "dates nearest to the title": (
+        ("<p>1999</p><p>a</p><p>b</p><p>c</p><h1>T</h1><p>a</p><p>b</p><p>2001</p><p>a</p><p>b</p>"
+        "<p>2002</p><p>a</p><p>b</p><p>c</p><p>2003</p>"), ("T", ["2001", "2002"])),
+    "all dates without a title": (
+        "<p>1999</p><p>a</p><p>b</p><p>c</p><p>d</p><p>2001</p>", (None, ["1999", "2001"])),
+    "no long dates": (f"<h1>T</h1><p>2001</p><p>2002 {'x' * MAX_DATE_LENGTH}</p>", ("T", ["2001"])),
+    "no dates": ("<h1>T</h1><p>a</p>", ("T", [])),
+}  # fmt: skip
 
 
-def test_classify_returns_date_cluster_nearest_to_title():
-    """At most two other nodes between the nodes of a cluster."""
-    page = (
-        "<p>1999</p><p>a</p><p>b</p><p>c</p><h1>T</h1><p>a</p><p>b</p><p>2001</p><p>a</p><p>b</p>"
-        "<p>2002</p><p>a</p><p>b</p><p>c</p><p>2003</p>"
-    )
-    assert found_in(page) == ("T", ["2001", "2002"])
-
-
-def test_classify_returns_all_dates_without_title():
-    page = "<p>1999</p><p>a</p><p>b</p><p>c</p><p>d</p><p>2001</p>"
-    assert found_in(page) == (None, ["1999", "2001"])
-
-
-def test_classify_ignores_long_dates():
-    assert found_in(f"<h1>T</h1><p>2001</p><p>2002 {'x' * MAX_DATE_LENGTH}</p>") == ("T", ["2001"])
-
-
-def test_classify_without_dates():
-    assert found_in("<h1>T</h1><p>a</p>") == ("T", [])
+@pytest.mark.parametrize(("page", "expected"), CLASSIFIED.values(), ids=CLASSIFIED)
+def test_rules_after_the_classifiers(page: str, expected: tuple[str | None, list[str]]):
+    assert found_in(page) == expected
 
 
 # --- examples, models and the method
 
 
-STORY = "".join(
-    f"<p>Paragraph {n} tells what happened at the bridge that morning, and what the engineers of "
-    "the city said about the work that had taken them the whole winter, day and night.</p>"
-    for n in range(12)
-)
-# The last paragraph is no part of it, so that there is something to tell apart.
-BODY = STORY.rpartition("<p>")[0].replace("<p>", "").replace("</p>", "\n")
-PAGE = (
-    "<html lang=en><title>{title} - Daily Harbour</title><body><nav><a href=/>News</a> "
-    "<a href=/s>Sport</a></nav><div><div class=head><h1>{title}</h1>"
-    "<p class=date>{day}, 10:15</p></div>{story}</div><footer><h1>Newsletter</h1>Contact us</footer>"
-)
-
-
-def write_corpus(folder: Path, sites: int = 9) -> Path:
-    """Write a corpus of a site a page."""
-    (folder / "pages").mkdir(parents=True)
-    lines = []
-    for n in range(sites):
-        title, day = f"Harbour bridge {n} reopens after repairs", date(2024, 5, n + 1)
-        page = PAGE.format(title=title, day=f"{day:%B} {day.day}, {day.year}", story=STORY)
-        (folder / "pages" / f"{n}.html.gz").write_bytes(gzip.compress(page.encode()))
-        row = {
-            "id": str(n), "url": f"https://{n}.example/x", "site": f"{n}.example",
-            "title": title, "date": day.isoformat(), "body": BODY,
-        }  # fmt: skip
-        lines.append(json.dumps(row))
-    (folder / "truth.jsonl").write_text("\n".join(lines))
-    return folder
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a small corpus."""
-    return write_corpus(tmp_path_factory.mktemp("corpora") / "small")
+    """Return the folder of a corpus of a site a page."""
+    return write_corpus(tmp_path_factory.mktemp("corpora") / "small", map(harbour_page, range(9)))
 
 
 def test_example_round_trip(corpus: Path):

@@ -15,6 +15,7 @@ from newscrawl.lab.corpora.rendering import geometry_path, read_geometry, render
 from newscrawl.lab.visual.geometry import GeometryError, PageGeometry
 from newscrawl.optional import MissingPackageError
 from tests.helpers.browser import needs_chromium
+from tests.lab.corpora import write_corpus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,19 +44,11 @@ h1 { position: absolute; left: 100px; top: 50px; font: bold 40px/1 monospace; ma
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> LabelledPage:
     """Return the only page of a corpus with one of its two style sheets."""
-    folder = tmp_path_factory.mktemp("corpora") / "corpus"
-    (folder / "pages").mkdir(parents=True)
+    row = {"site": "news.test", "title": "The harbour reopens"}
+    folder = write_corpus(tmp_path_factory.mktemp("corpora") / "corpus", [(PAGE, row)])
     (folder / "css").mkdir()
-    (folder / "pages" / "1.html.gz").write_bytes(gzip.compress(PAGE.encode()))
     (folder / "css" / "a.gz").write_bytes(gzip.compress(SHEET.encode()))
-    (folder / "stylesheets.json").write_text(json.dumps({"http://news.test/main.css": "a.gz"}))
-    row = {
-        "id": "1",
-        "url": "http://news.test/1",
-        "site": "news.test",
-        "title": "The harbour reopens",
-    }
-    (folder / "truth.jsonl").write_text(json.dumps(row))
+    (folder / "stylesheets.json").write_text(json.dumps({"https://news.test/main.css": "a.gz"}))
     return load_corpus(folder).pages[0]
 
 

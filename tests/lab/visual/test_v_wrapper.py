@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,6 +29,7 @@ from newscrawl.lab.visual.visual_features import (
     VisualBlocks,
 )
 from newscrawl.pipeline_options import PipelineOptions
+from tests.lab.corpora import write_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,18 +84,13 @@ def geometry(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory, geometry: Path) -> list[LabelledPage]:
     """Return the pages of a corpus of four sites, with drawn geometry."""
-    folder = tmp_path_factory.mktemp("corpora") / "small"
-    (folder / "pages").mkdir(parents=True)
-    rows = []
+    made = []
     for n, site in enumerate(SITES * PAGES_PER_SITE):
         paragraphs = [SENTENCE.format(n=10 * n + k) * (1 + k % 3) for k in range(6)]
         title = f"Harbour bridge {n} reopens after long repairs"
         html = HTML.format(title=title, story="".join(f"<p>{text}</p>" for text in paragraphs))
-        (folder / "pages" / f"{n}.html.gz").write_bytes(gzip.compress(html.encode()))
-        rows.append({"id": str(n), "url": f"https://{site}/{n}", "site": site, "title": title,
-                     "body": "\n".join(paragraphs)})  # fmt: skip
-    (folder / "truth.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    found = load_corpus(folder).pages
+        made.append((html, {"site": site, "title": title, "body": "\n".join(paragraphs)}))
+    found = load_corpus(write_corpus(tmp_path_factory.mktemp("corpora") / "small", made)).pages
     for page in found:
         drawn(parse_document(page.html())).save(geometry_path(geometry, page))
     return found
