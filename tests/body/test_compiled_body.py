@@ -68,12 +68,12 @@ def assert_equal_features(document: Document) -> None:
 
 
 @given(st.text() | st.text(" \x1c\x85\u3000ab日", max_size=40))
-def test_counts_tokens(text: str) -> None:
+def test_counts_tokens(text: str):
     assert assert_equal(coreex, "count_tokens", text) == len(tokens(text))
 
 
 @given(st.text() | st.text("İßΣé áđ日sign-up:12. ", max_size=40))
-def test_reads_texts(text: str) -> None:
+def test_reads_texts(text: str):
     assert_equal(text_features, "text_columns", [text, "x", text], text[:30])
 
 
@@ -107,14 +107,14 @@ MARKUP = st.lists(
 
 
 @given(MARKUP)
-def test_agree_on_any_markup(page: str) -> None:
+def test_agree_on_any_markup(page: str):
     assert_equal_features(parse_document(f"<html><body>{'<p>' * 99}{page}"))
 
 
 @pytest.mark.corpus
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["news212", "fundus", "css-sites"])
-def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
+def test_agree_on_the_corpora(corpus_dir: Path, corpus: str):
     for page in corpus_pages(corpus_dir / corpus):
         assert_equal_features(parse_document(page))
 

@@ -62,9 +62,7 @@ def roots(document: Document, parameters: EconParameters = BEST) -> list[str]:
 
 @pytest.mark.parametrize("parameters", [BEST, LITERAL])
 @pytest.mark.parametrize("script", SENTENCES)
-def test_extracts_news_in_scripts_with_known_punctuation(
-    script: str, parameters: EconParameters
-) -> None:
+def test_extracts_news_in_scripts_with_known_punctuation(script: str, parameters: EconParameters):
     document = page(paragraphs(SENTENCES[script]))
     assert roots(document, parameters) == ["story"]
 
@@ -72,7 +70,7 @@ def test_extracts_news_in_scripts_with_known_punctuation(
 class TestJointPara:
     """The algorithm of Joint-para and its example (Figure 4)."""
 
-    def test_joined_short_pieces_outweigh_long_noise(self) -> None:
+    def test_joined_short_pieces_outweigh_long_noise(self):
         noise = (
             "<div id=noise><p>"
             + "Copyright of the paper, which reserves all rights. " * 3
@@ -81,7 +79,7 @@ class TestJointPara:
         pieces = "".join(f"<p>It was late, said member {n}.</p>" for n in range(9))
         assert roots(page(pieces, outside=noise)) == ["story"]
 
-    def test_a_node_that_is_not_big_ends_the_set(self) -> None:
+    def test_a_node_that_is_not_big_ends_the_set(self):
         """Of brothers 1 to 4, the two big-nodes in the middle are joined."""
         brothers = (
             "<div id=one><div>Share</div></div><p>First, a part</p><p>and, then, a second</p>"
@@ -90,24 +88,24 @@ class TestJointPara:
         document = page(brothers)
         assert text_of(document) == "First, a part and, then, a second"
 
-    def test_prunes_a_set_without_punctuation(self) -> None:
+    def test_prunes_a_set_without_punctuation(self):
         document = page(
             paragraphs() + "<div><div><p>Read more</p><p>Share</p></div></div>" + paragraphs()
         )
         assert "Read more" not in text_of(document)
         assert text_of(document).count("council") == 2 * 12
 
-    def test_joins_text_between_breaks(self) -> None:
+    def test_joins_text_between_breaks(self):
         """Old pages have no paragraphs."""
         document = page("<br><br>".join([SENTENCES["Latin"]] * 5), before=NAVIGATION)
         assert roots(document) == ["story"]
 
-    def test_literal_reading_prunes_emphasis_without_comma(self) -> None:
+    def test_literal_reading_prunes_emphasis_without_comma(self):
         story = f"<p>Some say, <b>and loudly so</b>, that it is late.</p>{paragraphs()}"
         assert "loudly" not in text_of(page(story), LITERAL)
         assert "loudly" in text_of(page(story))
 
-    def test_only_the_literal_reading_splits_at_images(self) -> None:
+    def test_only_the_literal_reading_splits_at_images(self):
         picture = "<div><img src=a.jpg></div>"
         noise = f"<div id=noise><p>{'Terms, conditions, and a policy. ' * 8}</p></div>"
         story = picture.join(f"<p>{SENTENCES['Latin']}</p>" for _ in range(6))
@@ -118,39 +116,39 @@ class TestJointPara:
 class TestExtractNews:
     """The algorithm of Extract-news: snippet-node, backtracking, summary-node."""
 
-    def test_backtracking_stops_where_a_father_adds_no_punctuation(self) -> None:
+    def test_backtracking_stops_where_a_father_adds_no_punctuation(self):
         document = page(paragraphs(), before="<h1>Ferry terminal to be rebuilt</h1>")
         assert roots(document) == ["story"]
 
-    def test_mistakes_noise_with_a_comma_for_news(self) -> None:
+    def test_mistakes_noise_with_a_comma_for_news(self):
         """Table II: most wrong extractions are of this kind."""
         document = page(
             paragraphs(), after="<div><p>Follow us on this, that, and the other.</p></div>"
         )
         assert "Follow us" in text_of(document)
 
-    def test_literal_reading_stops_at_the_box_of_a_paragraph(self) -> None:
+    def test_literal_reading_stops_at_the_box_of_a_paragraph(self):
         """The first distance is 0; today's reading passes fathers without more text."""
         boxes = "".join(f"<div><p>{SENTENCES['Latin']}</p></div>" for _ in range(6))
         assert text_of(page(boxes)).count("council") == 6
         assert text_of(page(boxes), LITERAL).count("council") == 1
 
-    def test_misses_a_short_article(self) -> None:
+    def test_misses_a_short_article(self):
         """Table IV: one sentence against a long notice."""
         notice = f"<div><p>{'These terms, as amended, apply to all readers. ' * 9}</p></div>"
         document = page(f"<div>{SENTENCES['Latin']}</div>", after=f"<div><div>{notice}</div></div>")
         assert text_of(document, LITERAL).startswith("These terms")
 
-    def test_a_page_without_punctuation_has_no_content(self) -> None:
+    def test_a_page_without_punctuation_has_no_content(self):
         document = page("<p>Nothing here has a comma</p>")
         assert extract_news(document) == extract_news(document, LITERAL) == []
 
-    def test_ignores_hidden_text(self) -> None:
+    def test_ignores_hidden_text(self):
         cookies = f"<div hidden><p>{'Cookies are small, and many. ' * 40}</p></div>"
         document = page(paragraphs(), before=cookies)
         assert roots(document) == ["story"]
 
-    def test_ignores_punctuation_in_scripts(self) -> None:
+    def test_ignores_punctuation_in_scripts(self):
         """Condition 1 of big-nodes excludes script and style."""
         html = f"<div><div id=story>{paragraphs()}</div><script>f(1, 2, 3);</script></div>"
         document = parse_document(html)
@@ -160,19 +158,19 @@ class TestExtractNews:
 class TestPunctuation:
     """Periods and commas."""
 
-    def test_ignores_punctuation_in_links(self) -> None:
+    def test_ignores_punctuation_in_links(self):
         teasers = "".join(f"<li><a href=/{n}>He came, he saw, he left.</a></li>" for n in range(9))
         document = page(paragraphs(), after=f"<ul>{teasers}</ul>")
         assert "he saw" not in text_of(document)
         assert "he saw" in text_of(document, replace(BEST, link_marks=True))
 
-    def test_ignores_punctuation_in_numbers(self) -> None:
+    def test_ignores_punctuation_in_numbers(self):
         prices = "<table><tr><td>Gold 1,900.50</td><td>Oil 3.5</td></tr></table>"
         document = page(paragraphs(), after=prices)
         assert "Gold" not in text_of(document)
         assert "Gold" in text_of(document, replace(BEST, decimal_marks=True))
 
-    def test_counts_punctuation_after_a_number(self) -> None:
+    def test_counts_punctuation_after_a_number(self):
         document = page("".join(f"<p>The hall was built in 193{n}.</p>" for n in range(9)))
         assert roots(document) == ["story"]
 
@@ -191,7 +189,7 @@ READINGS = [BEST, LITERAL, *(replace(BEST, **{one.name: True}) for one in fields
 
 
 @given(PIECES, st.sampled_from(READINGS))
-def test_roots_are_disjoint_and_in_document_order(body: str, parameters: EconParameters) -> None:
+def test_roots_are_disjoint_and_in_document_order(body: str, parameters: EconParameters):
     document = parse_document(f"<html><body>{body}</body></html>")
     forest = extract_news(document, parameters)
     assert forest == extract_news(document, parameters)
@@ -201,7 +199,7 @@ def test_roots_are_disjoint_and_in_document_order(body: str, parameters: EconPar
 
 
 @given(PIECES, st.sampled_from(READINGS))
-def test_extracts_text_if_any_punctuation_counts(body: str, parameters: EconParameters) -> None:
+def test_extracts_text_if_any_punctuation_counts(body: str, parameters: EconParameters):
     document = parse_document(f"<html><body>{body}</body></html>")
     links, decimals = parameters.link_marks, parameters.decimal_marks
     counts = any(
@@ -216,7 +214,7 @@ def test_extracts_text_if_any_punctuation_counts(body: str, parameters: EconPara
 
 
 @given(PIECES)
-def test_prunes_only_text_without_punctuation(body: str) -> None:
+def test_prunes_only_text_without_punctuation(body: str):
     document = parse_document(f"<html><body>{body}</body></html>")
     forest = extract_news(document, LITERAL)
     kept = {row for tree in forest for row in range(tree, document.end[tree])}
@@ -227,7 +225,7 @@ def test_prunes_only_text_without_punctuation(body: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["econ", "econ:literal"])
-def test_each_reading_is_a_method(name: str) -> None:
+def test_each_reading_is_a_method(name: str):
     html = (
         f"<html><body>{NAVIGATION}<h1>Ferry terminal to be rebuilt</h1>"
         f"<div>{paragraphs()}</div></body></html>"
@@ -243,7 +241,7 @@ def test_each_reading_is_a_method(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "best", "literal"), [("news212", 0.84, 0.76), ("fundus", 0.85, 0.79)]
 )
-def test_f1_on_the_test_half(corpus_dir: Path, name: str, best: float, literal: float) -> None:
+def test_f1_on_the_test_half(corpus_dir: Path, name: str, best: float, literal: float):
     """Without the boilerplate filter."""
     pages = [one for one in load_corpus(corpus_dir / name).pages if one.half == "test"]
     documents = [(parse_document(one.html()), words(one.body or "")) for one in pages]

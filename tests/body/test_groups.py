@@ -68,7 +68,7 @@ def body(middle: str = "", end: str = "") -> list[str]:
          ["The county wrote on its account on Tuesday evening:", "We close it now.", "— A (@a)"]),
     ],
 )  # fmt: skip
-def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
+def test_parts_between_paragraphs(middle: str, texts: list[str]):
     lines = [line for text in body(middle) for line in text.split("\n")]
     assert lines == [*PROSE[:4], *texts, *PROSE[4:6]]
 
@@ -101,14 +101,14 @@ def test_parts_between_paragraphs(middle: str, texts: list[str]) -> None:
             for n in range(3)) + "</section>", []),
     ],
 )  # fmt: skip
-def test_parts_after_the_last_paragraph(end: str, texts: list[str]) -> None:
+def test_parts_after_the_last_paragraph(end: str, texts: list[str]):
     assert body(end=end) == [*PROSE[:6], *texts]
 
 
 @pytest.mark.parametrize(
     "entry", ["<li><time>{0}:00</time><h3>Update</h3><p>{1}</p>", "<div class=e><b>{0}:00</b><p>{1}</p></div>"]
 )  # fmt: skip
-def test_last_entry_of_a_live_blog(entry: str) -> None:
+def test_last_entry_of_a_live_blog(entry: str):
     texts = [
         "Divers found a second crack near the sill.",
         "The pumps were switched off at noon.",
@@ -131,21 +131,21 @@ def test_last_entry_of_a_live_blog(entry: str) -> None:
           "Sie können Ihre Einwilligung jederzeit in den Einstellungen widerrufen oder widersprechen."), "Ja"),
     ],
 )  # fmt: skip
-def test_request_for_consent_after_a_short_story(texts: tuple[str, str], button: str) -> None:
+def test_request_for_consent_after_a_short_story(texts: tuple[str, str], button: str):
     story, notice = ("".join(f"<p>{text}</p>" for text in part) for part in (PROSE[:3], texts))
     page = f"<div><h1>Repairs</h1>{story}</div><div id=zz>{notice}<button>{button}</button></div>"
     assert extract(page).body.split("\n\n") == PROSE[:3]
     assert extract(f"<h1>Repairs</h1>{story}{notice}").body.split("\n\n") == [*PROSE[:3], *texts]
 
 
-def test_short_last_paragraph_after_loose_text() -> None:
+def test_short_last_paragraph_after_loose_text():
     last = "The arches will be open to boats from the first of May."
     page = f"<div><h1>Repairs</h1>{'<br><br>'.join(PROSE[:5])}<p>{last}</p></div>{SIDEBAR}"
     assert extract(page).body.endswith(f"{PROSE[4]}\n\n{last}")
 
 
 @pytest.mark.xfail(reason="linked headings below a short story are rated as its own")
-def test_references_of_a_page_without_an_address_that_names_its_own() -> None:
+def test_references_of_a_page_without_an_address_that_names_its_own():
     site, other = "https://gazette.example", "https://other.example"
     prose = "".join(f"<p>{text}</p>" for text in PROSE[:3])
     page = (
@@ -156,14 +156,14 @@ def test_references_of_a_page_without_an_address_that_names_its_own() -> None:
     assert "Ferry" in extract(page.replace(f"{site}/n", f"{other}/n")).body
 
 
-def test_second_copy_for_another_screen_is_left_out() -> None:
+def test_second_copy_for_another_screen_is_left_out():
     texts = [*PROSE[:4], "“We shall see.”", *PROSE[4:]]
     prose = "".join(f"<p>{text}</p>" for text in texts)
     page = f"<h1>Repairs</h1><div class=desktop>{prose}</div><div class=mobile>{prose}</div>"
     assert extract(page).body.split("\n\n") == texts
 
 
-def test_key_points_below_the_title_are_kept_as_a_whole() -> None:
+def test_key_points_below_the_title_are_kept_as_a_whole():
     points = [
         "Councillors voted nine to six to rebuild the bridge.",
         "Work begins in the autumn and ends in 2029, said the council.",
@@ -177,7 +177,7 @@ def test_key_points_below_the_title_are_kept_as_a_whole() -> None:
     assert extract(page).body.replace("\n\n", "\n").startswith("\n".join([*points, *PROSE[:4]]))
 
 
-def test_longer_stories_after_a_short_one_are_left_out() -> None:
+def test_longer_stories_after_a_short_one_are_left_out():
     other = "".join(
         f"<p>{n}. The swan came back to the market and hissed at the warden and all his helpers for an hour.</p>"
         for n in range(9)

@@ -87,15 +87,15 @@ def element_id(document: Document, row: int | None) -> str | None:
 class TestSeparatorNode:
     """Phase 1: separator node search."""
 
-    def test_finds_the_closest_ancestor_with_enough_text(self) -> None:
+    def test_finds_the_closest_ancestor_with_enough_text(self):
         document = article()
         assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_condition_1_rejects_paragraphs(self) -> None:
+    def test_condition_1_rejects_paragraphs(self):
         document = parse_document(f"<div id=story><p id=one>{'word ' * 400}</p></div>")
         assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_condition_3_rejects_nodes_with_two_large_siblings(self) -> None:
+    def test_condition_3_rejects_nodes_with_two_large_siblings(self):
         part = f"<div><p>{'word ' * 400}</p></div>"
         two = parse_document(f"<main><article id=a>{part}{part}</article></main>")
         three = parse_document(f"<main><article id=a>{part}{part}{part}</article></main>")
@@ -106,12 +106,12 @@ class TestSeparatorNode:
         mixed = parse_document(f"<main><article id=a>{part}{linked}{linked}</article></main>")
         assert mixed.tag[find_separator_node(mixed, links) or 0] == "div"
 
-    def test_does_not_start_at_a_long_teaser(self) -> None:
+    def test_does_not_start_at_a_long_teaser(self):
         teaser = f"<div id=teasers><a href=/x>{'teaser ' * 300}</a></div>"
         document = parse_document(f"<body>{teaser}<div id=story>{PARAGRAPHS}</div></body>")
         assert element_id(document, find_separator_node(document, PARAMETERS)) == "story"
 
-    def test_thresholds_are_inclusive(self) -> None:
+    def test_thresholds_are_inclusive(self):
         """Text of beta2 and beta3 is enough; up to ``sibling`` a sibling does not count."""
         document = parse_document(f"<main><div id=a><p>{'word ' * 40}</p></div></main>")
         row = document.tag.index("div")
@@ -122,14 +122,14 @@ class TestSeparatorNode:
         at_limit = replace(exact, sibling=exact.beta2)
         assert three.tag[find_separator_node(three, at_limit) or 0] == "div"
 
-    def test_siblings_with_a_link_density_of_beta1_do_not_count(self) -> None:
+    def test_siblings_with_a_link_density_of_beta1_do_not_count(self):
         part = f"<div><p>{'word ' * 400}</p></div>"
         linked = part.replace("<p>", "<p><a href=x>").replace("</p>", "</a></p>")
         document = parse_document(f"<article id=a>{part}{linked}{linked}</article>")
         only_links = replace(PARAMETERS, beta1=1.0)
         assert document.tag[find_separator_node(document, only_links) or 0] == "div"
 
-    def test_forest_has_children_with_text_and_up_to_beta4_of_links(self) -> None:
+    def test_forest_has_children_with_text_and_up_to_beta4_of_links(self):
         document = parse_document(
             "<main><p>ab<a href=x>cd</a></p><p><a href=x>ab</a></p><p></p>e</main>"
         )
@@ -141,7 +141,7 @@ class TestSeparatorNode:
 class TestFallbacks:
     """Phase 1 without a separator node."""
 
-    def test_finds_a_short_article_with_relaxed_parameters(self) -> None:
+    def test_finds_a_short_article_with_relaxed_parameters(self):
         short = f"<p>{SENTENCES[0]} {SENTENCES[1]}</p><p>{' '.join(SENTENCES[2:])}</p>"
         document = parse_document(f"<body>{NAVIGATION}<div id=story>{short}</div></body>")
         result = nce(document)
@@ -149,7 +149,7 @@ class TestFallbacks:
         assert "Section number" not in text_of(document, result.forest)
         assert nce(document, replace(PARAMETERS, relaxations=0)).fallback == "whole_tree"
 
-    def test_returns_the_whole_tree_without_a_long_leaf(self) -> None:
+    def test_returns_the_whole_tree_without_a_long_leaf(self):
         document = parse_document(f"<title>Front</title><body>{NAVIGATION}</body>")
         result = nce(document)
         assert (result.separator, result.forest, result.fallback) == (None, [0], "whole_tree")
@@ -160,7 +160,7 @@ class TestComments:
     """Phase 2: comments removal."""
 
     @pytest.mark.parametrize("place", ["inside", "outside"])
-    def test_cuts_the_article_before_the_comments(self, place: str) -> None:
+    def test_cuts_the_article_before_the_comments(self, place: str):
         if place == "inside":
             document = article(inside=COMMENTS)
         else:
@@ -175,7 +175,7 @@ class TestComments:
         assert text.count("Engineers warned") == document.subtree_text(0).count("Engineers warned")
         assert "wrote on Friday" in text_of(document, nce(document, comments=False).forest)
 
-    def test_published_conditions(self) -> None:
+    def test_published_conditions(self):
         """Little text next to the story continues the search."""
         aside = f"<div>{SENTENCES[2]} {SENTENCES[3]}</div>"
         document = parse_document(
@@ -196,7 +196,7 @@ class TestComments:
         first = find_first_comment(document, rows, exact)
         return None if first is None else rows.index(first)
 
-    def test_needs_a_component_of_three_blocks(self) -> None:
+    def test_needs_a_component_of_three_blocks(self):
         block = "<b>anna wrote</b><p>the very same words</p>"
         other = ["<b>no word</b><p>of it</p>", "<b>one more</b><p>text here</p>"]
         assert self.find_among(*other, block, block, block) == 2
@@ -204,7 +204,7 @@ class TestComments:
         assert self.find_among(*["<p>anna wrote the very same words</p>"] * 3) == 0
         assert self.find_among(*other, "<b>a third</b><p>other block</p>") is None
 
-    def test_the_thesis_cuts_before_the_least_common_ancestor(self) -> None:
+    def test_the_thesis_cuts_before_the_least_common_ancestor(self):
         block = "<p><b>anna wrote</b> the very same words</p>"
         document = parse_document(
             f"<main><div><p>unlike of it</p></div><ol><li>Say:<li>{block}<li>{block}<li>{block}</ol></main>"
@@ -215,20 +215,18 @@ class TestComments:
         assert document.tag[find_first_comment(document, rows, paper) or 0] == "li"
         assert document.tag[find_first_comment(document, rows, thesis) or 0] == "ol"
 
-    def test_joins_blocks_up_to_beta5_apart(self) -> None:
+    def test_joins_blocks_up_to_beta5_apart(self):
         block = "<b>anna wrote</b><p>the very same words</p>"
         gap = ["<b>no one</b><p>of it</p>", "<b>a more</b><p>text here</p>"]
         assert self.find_among(block, *gap, block, *gap, block) == 0
         assert self.find_among(block, *gap, block, *gap, block, beta5=2) is None
 
     @pytest.mark.parametrize(("shared", "found"), [(80, 0), (79, None)])
-    def test_joins_blocks_that_share_beta6_of_the_characters(
-        self, shared: int, found: int | None
-    ) -> None:
+    def test_joins_blocks_that_share_beta6_of_the_characters(self, shared: int, found: int | None):
         blocks = [f"<p>{'x' * shared}{own * (100 - shared)}</p>" for own in "abc"]
         assert self.find_among(*blocks) == found
 
-    def test_candidates_have_alpha1_to_alpha2_of_text(self) -> None:
+    def test_candidates_have_alpha1_to_alpha2_of_text(self):
         block = "<div><b>anna wrote</b><p>the very same words</p></div>"
         document = parse_document(f"<main>{block * 3}</main>")
         rows = list(document.children(document.tag.index("main")))
@@ -238,7 +236,7 @@ class TestComments:
         for others in (replace(exact, alpha1=chars + 1), replace(exact, alpha2=chars - 1)):
             assert find_first_comment(document, rows, others) is None
 
-    def test_removes_up_to_the_removable_share(self) -> None:
+    def test_removes_up_to_the_removable_share(self):
         block = "<div><b>anna wrote</b><p>the very same words</p></div>"
         document = parse_document(f"<main><p>unlike</p>{block * 3}</main>")
         rows = list(document.children(document.tag.index("main")))
@@ -249,7 +247,7 @@ class TestComments:
         less = replace(exact, removable=share - 0.01)
         assert find_first_comment(document, rows, less) is None
 
-    def test_splits_the_tree_at_the_cut(self) -> None:
+    def test_splits_the_tree_at_the_cut(self):
         document = parse_document(
             "<body><div><p>one</p><div><p>two</p><p>three</p></div></div></body>"
         )
@@ -261,7 +259,7 @@ class TestComments:
 class TestTitle:
     """Phase 3: title search."""
 
-    def test_falls_back_to_the_title_element(self) -> None:
+    def test_falls_back_to_the_title_element(self):
         document = article()
         assert document.tag[nce(document).title or 0] == "title"
 
@@ -276,19 +274,19 @@ class TestTitle:
             return document.title
         return document.subtree_text(found)
 
-    def test_candidates_have_alpha3_to_alpha4_words(self) -> None:
+    def test_candidates_have_alpha3_to_alpha4_words(self):
         ten = "one two three four five six seven eight nine ten"
         assert self.title_of("one two three") == "one two three"
         assert self.title_of(ten) == ten
         assert self.title_of("one two", f"{ten} eleven", title="A") == "A"
 
-    def test_the_longest_candidate_with_words_of_the_body_wins(self) -> None:
+    def test_the_longest_candidate_with_words_of_the_body_wins(self):
         headings = "one two three", "four five six seven", "one two three four other"
         assert self.title_of(*headings) == "four five six seven"
         assert self.title_of(*headings, beta7=0.8) == "one two three four other"
         assert self.title_of("unknown words only", title="A") == "A"
 
-    def test_candidates_are_longer_than_the_title_element(self) -> None:
+    def test_candidates_are_longer_than_the_title_element(self):
         assert self.title_of("one two three", title="One two three") == "One two three"
         assert self.title_of("one two three", title="x" * 300) == "x" * 300
 
@@ -300,7 +298,7 @@ class TestTitle:
         max_size=8,
     ).map("".join)
 )  # fmt: skip
-def test_trees_are_disjoint_and_in_document_order(page: str) -> None:
+def test_trees_are_disjoint_and_in_document_order(page: str):
     document = parse_document("<body>" + page)
     result = nce(document)
     for tree, following in zip(result.forest, result.forest[1:], strict=False):
@@ -311,7 +309,7 @@ def test_trees_are_disjoint_and_in_document_order(page: str) -> None:
 
 
 @pytest.mark.corpus
-def test_condition_4_finds_the_closest_ancestor(corpus_dir: Path) -> None:
+def test_condition_4_finds_the_closest_ancestor(corpus_dir: Path):
     pages = load_corpus(corpus_dir / "news212").pages[::20]
     for page in pages:
         document = parse_document(page.html())

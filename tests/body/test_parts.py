@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.body.parts import (
-    DEFAULT_PARTS,
-    PARTS,
-    Part,
-    is_data_table,
-    parse_names,
-)
+from newscrawl.body.parts import DEFAULT_PARTS, PARTS, Part, is_data_table, parse_names
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.workers.tasks import extract_page

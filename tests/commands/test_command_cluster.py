@@ -76,7 +76,7 @@ def streamed(articles: Sequence[Article]) -> list[dict[str, Any]]:
     return asyncio.run(crawl())
 
 
-def test_clusters_match_the_crawl(tmp_path: Path) -> None:
+def test_clusters_match_the_crawl(tmp_path: Path):
     articles = [*ARTICLES, LATER, ARTICLES[3]]
     write_feed(tmp_path / "feed.jsonl", articles)
     rows, _ = cluster(tmp_path, "feed.jsonl")
@@ -87,7 +87,7 @@ def test_clusters_match_the_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--two-pass"]])
-def test_groups_story_of_three_sites(tmp_path: Path, options: list[str]) -> None:
+def test_groups_story_of_three_sites(tmp_path: Path, options: list[str]):
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, clusters = cluster(tmp_path, "feed.jsonl", *options)
     assert len(rows) == len(ARTICLES)
@@ -100,7 +100,7 @@ def test_groups_story_of_three_sites(tmp_path: Path, options: list[str]) -> None
     assert largest["from"] <= largest["until"]
 
 
-def test_reads_all_formats(tmp_path: Path) -> None:
+def test_reads_all_formats(tmp_path: Path):
     """Plain and gzipped JSON Lines and Parquet give the same clusters."""
     plain = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     (tmp_path / "feed.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
@@ -115,7 +115,7 @@ def test_reads_all_formats(tmp_path: Path) -> None:
     assert cluster(tmp_path, "feed.parquet") == wanted
 
 
-def test_reads_folder_of_segments(tmp_path: Path) -> None:
+def test_reads_folder_of_segments(tmp_path: Path):
     """A damaged segment is an error."""
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     for first in range(0, len(ARTICLES), 10):
@@ -131,7 +131,7 @@ def test_reads_folder_of_segments(tmp_path: Path) -> None:
     assert (done.returncode, segment.name in done.stderr) == (1, True)
 
 
-def test_clusters_across_feeds(tmp_path: Path) -> None:
+def test_clusters_across_feeds(tmp_path: Path):
     for site in ("harbour-gazette", "tageblick", "minato"):
         own = [article for article in ARTICLES if f"//{site}." in (article.url or "")]
         write_feed(tmp_path / f"{site}.jsonl", own)
@@ -139,7 +139,7 @@ def test_clusters_across_feeds(tmp_path: Path) -> None:
     assert clusters[0]["sites"] == 3
 
 
-def test_writes_parquet(tmp_path: Path) -> None:
+def test_writes_parquet(tmp_path: Path):
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     rows, clusters = cluster(tmp_path, "feed.jsonl")
     done = run(tmp_path, "feed.jsonl", "-o", "a.parquet", "--clusters", "c.parquet")
@@ -148,7 +148,7 @@ def test_writes_parquet(tmp_path: Path) -> None:
     assert parquet.read_table(tmp_path / "c.parquet").to_pylist() == clusters
 
 
-def test_prints_articles_by_default(tmp_path: Path) -> None:
+def test_prints_articles_by_default(tmp_path: Path):
     """Articles go to standard output, the summary to standard error."""
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     done = run(tmp_path, "feed.jsonl")
@@ -159,14 +159,14 @@ def test_prints_articles_by_default(tmp_path: Path) -> None:
     )
 
 
-def test_accepts_empty_feed(tmp_path: Path) -> None:
+def test_accepts_empty_feed(tmp_path: Path):
     """There is no article: exit code 3, and empty output."""
     (tmp_path / "feed.jsonl").touch()
     done = run(tmp_path, "feed.jsonl", "-o", "out.jsonl")
     assert (done.returncode, lines(tmp_path / "out.jsonl")) == (3, [])
 
 
-def test_skips_invalid_rows(tmp_path: Path) -> None:
+def test_skips_invalid_rows(tmp_path: Path):
     """Rows that are cut, are not objects or have no text are counted."""
     feed = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     with feed.open("a", encoding="utf-8") as file:
@@ -177,7 +177,7 @@ def test_skips_invalid_rows(tmp_path: Path) -> None:
     assert len(lines(tmp_path / "out.jsonl")) == len(ARTICLES)
 
 
-def test_reads_odd_rows(tmp_path: Path) -> None:
+def test_reads_odd_rows(tmp_path: Path):
     """Unlimited nesting is not a row; half a surrogate pair is written as a question mark."""
     half = {
         "url": "https://a.example/1",
@@ -192,7 +192,7 @@ def test_reads_odd_rows(tmp_path: Path) -> None:
     assert [row["title"] for row in lines(tmp_path / "out.jsonl")] == ["Ports ? settle"]
 
 
-def test_rejects_cut_gzip(tmp_path: Path) -> None:
+def test_rejects_cut_gzip(tmp_path: Path):
     """The error names the file, and nothing is written."""
     whole = gzip.compress(write_feed(tmp_path / "feed.jsonl", ARTICLES).read_bytes())
     (tmp_path / "feed.jsonl.gz").write_bytes(whole[: len(whole) // 2])
@@ -203,7 +203,7 @@ def test_rejects_cut_gzip(tmp_path: Path) -> None:
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_uses_settings_of_the_pipeline(tmp_path: Path) -> None:
+def test_uses_settings_of_the_pipeline(tmp_path: Path):
     """Thresholds and field names."""
     rows = [{"link": one.url, "text": one.body, "title": one.title} for one in ARTICLES]
     text = "".join(json.dumps(row) + "\n" for row in rows)
@@ -226,7 +226,7 @@ def test_uses_settings_of_the_pipeline(tmp_path: Path) -> None:
         (["feed.jsonl", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], 2, "NEWSCRAWL_NEARDUP_"),
     ],
 )
-def test_rejects_wrong_usage(tmp_path: Path, args: list[str], code: int, message: str) -> None:
+def test_rejects_wrong_usage(tmp_path: Path, args: list[str], code: int, message: str):
     write_feed(tmp_path / "feed.jsonl", ARTICLES[:1])
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
     done = run(tmp_path, *args)

@@ -101,7 +101,6 @@ def test_matches_selectors(selector: str, expected: list[str]):
 )
 def test_computes_specificity(selector: str, specificity: tuple[int, int, int]):
     compiled = compile_selector(selector)
-    assert compiled is not None
     assert compiled.specificity == specificity
 
 

@@ -29,7 +29,7 @@ def rows_of(document: Document, tag: str) -> list[int]:
     return [row for row in range(len(document)) if document.tag[row] == tag]
 
 
-def test_rows_are_in_document_order_without_comments() -> None:
+def test_rows_are_in_document_order_without_comments():
     document = parse_document(PAGE)
     (paragraph, _) = rows_of(document, "p")
     rows = range(paragraph, document.end[paragraph])
@@ -44,7 +44,7 @@ def test_rows_are_in_document_order_without_comments() -> None:
     assert document.depth[paragraph] == 3
 
 
-def test_counts_weighted_characters_and_link_characters() -> None:
+def test_counts_weighted_characters_and_link_characters():
     document = parse_document(PAGE)
     (nav,), (h1,) = rows_of(document, "nav"), rows_of(document, "h1")
     assert document.chars(h1) == len("The ferry")
@@ -54,7 +54,7 @@ def test_counts_weighted_characters_and_link_characters() -> None:
     assert document.chars(rows_of(document, "p")[1]) == 3 * 2.5
 
 
-def test_title_is_the_first_outside_of_images() -> None:
+def test_title_is_the_first_outside_of_images():
     assert parse_document(PAGE).title == "Ferry & tide"
     assert parse_document("<svg><title>icon</title></svg><title> A \n B </title>").title == "A B"
     assert parse_document("<p>no title").title == ""
@@ -74,7 +74,7 @@ def test_title_is_the_first_outside_of_images() -> None:
         ('<p style="color: red; DISPLAY : none">{}</p>', INVISIBLE),
     ],
 )
-def test_marks_hidden_text_with_the_reason(markup: str, why: int) -> None:
+def test_marks_hidden_text_with_the_reason(markup: str, why: int):
     page = f"<body><div>{markup.format('unseen')}</div><p>seen</p></body>"
     document = parse_document(page, scripts=True)
     row = document.text.index("unseen")
@@ -84,7 +84,7 @@ def test_marks_hidden_text_with_the_reason(markup: str, why: int) -> None:
     assert list(document.text_nodes()) == [document.text.index("seen")]
 
 
-def test_scripts_have_rows_only_on_request() -> None:
+def test_scripts_have_rows_only_on_request():
     assert "var text" not in " ".join(parse_document(PAGE).text)
     document = parse_document(PAGE, scripts=True)
     (script,) = rows_of(document, "script")
@@ -93,7 +93,7 @@ def test_scripts_have_rows_only_on_request() -> None:
     assert document.hidden[document.text.index("Ferry & tide")] == HEAD
 
 
-def test_aria_hidden_false_is_shown() -> None:
+def test_aria_hidden_false_is_shown():
     page = "<p aria-hidden=false>one</p><p style='display:block'>two</p>"
     assert parse_document(page).subtree_text(0) == "one two"
 
@@ -104,13 +104,13 @@ def test_aria_hidden_false_is_shown() -> None:
      bytes(range(1, 256)) * 40, b"\x1f\x8b\x08\x00" + b"x" * 99, b"x" * (MAX_PAGE_BYTES + 1)],
     ids=["empty", "blank", "empty str", "comment", "pdf", "png", "binary", "gzip", "large"],
 )  # fmt: skip
-def test_rejects_input_that_is_not_a_page(page: bytes | str) -> None:
+def test_rejects_input_that_is_not_a_page(page: bytes | str):
     with pytest.raises(DocumentError, match=r"empty|not an HTML page|exceeds the limit"):
         parse_document(page)
 
 
 @pytest.mark.parametrize("levels", [300, 3000, 100_000])
-def test_keeps_the_text_of_deep_trees(levels: int) -> None:
+def test_keeps_the_text_of_deep_trees(levels: int):
     """Trees above the limit of libxml2 are flagged."""
     page = "<p>before</p>" + "<div>" * levels + "bottom" + "</div>" * levels + "<p>after</p>"
     document = parse_document(page)
@@ -119,7 +119,7 @@ def test_keeps_the_text_of_deep_trees(levels: int) -> None:
     assert max(document.depth) < 2100
 
 
-def test_parses_five_megabytes_of_unclosed_tags() -> None:
+def test_parses_five_megabytes_of_unclosed_tags():
     document = parse_document(b"<p>start" + b"<div>" * 1_000_000 + b"end")
     assert document.subtree_text(0) == "start"
     assert document.flags == ["truncated", "depth_exceeded"]
@@ -129,7 +129,7 @@ def test_parses_five_megabytes_of_unclosed_tags() -> None:
     ("piece", "limit"),
     [("<li>item", MAX_TEXTS), ("<b></b>", MAX_TAGS // 2), ("<li>an</li> ", MAX_TEXTS // 2)],
 )
-def test_truncates_pages_of_very_many_tags(piece: str, limit: int) -> None:
+def test_truncates_pages_of_very_many_tags(piece: str, limit: int):
     """The memory of a page is bounded, whatever its tags."""
     name = piece[1:].partition(">")[0]
     for surplus in (-10, 100_000):
@@ -140,23 +140,23 @@ def test_truncates_pages_of_very_many_tags(piece: str, limit: int) -> None:
         assert ("truncated" in document.flags) == (surplus > 0)
 
 
-def test_drops_surplus_attributes() -> None:
+def test_drops_surplus_attributes():
     attributes = " ".join(f"a{n}=1" for n in range(300_000))
     document = parse_document(f"<p>before</p><div {attributes}>inside</div><p>after")
     assert document.subtree_text(0) == "before inside after"
     assert document.flags == ["attributes_dropped"]
 
 
-def test_drops_nul_bytes() -> None:
+def test_drops_nul_bytes():
     assert parse_document(b"<p>one\0 two\0</p>\0<p>three").subtree_text(0) == "one two three"
 
 
-def test_keeps_text_nodes_above_ten_megabytes() -> None:
+def test_keeps_text_nodes_above_ten_megabytes():
     document = parse_document(b"<p>" + b"word " * 2_200_000)
     assert document.chars(0) == 5 * 2_200_000 - 1
 
 
-def test_uses_the_charset_of_the_header() -> None:
+def test_uses_the_charset_of_the_header():
     document = parse_document("<p>façade".encode("latin-1"), "iso-8859-1")
     assert document.subtree_text(0) == "façade"
     assert document.encoding == "cp1252"
@@ -173,7 +173,7 @@ MARKUP = st.lists(
 
 
 @given(MARKUP)
-def test_columns_are_consistent(page: str) -> None:
+def test_columns_are_consistent(page: str):
     try:
         document = parse_document("<body>" + page)
     except DocumentError:
@@ -195,7 +195,7 @@ def test_columns_are_consistent(page: str) -> None:
     assert tags == [element.tag for element in document.root.iter()]
 
 
-def test_columns_replace_elements() -> None:
+def test_columns_replace_elements():
     document = parse_document(
         "<div class='a b' role=main hidden> <p id=x>one <b>2</b> three</p>\n</div><p>four</p>"
     )
@@ -211,7 +211,7 @@ def test_columns_replace_elements() -> None:
     assert document.number_rows == [text[1]]
 
 
-def test_with_hidden_returns_a_reduced_copy() -> None:
+def test_with_hidden_returns_a_reduced_copy():
     document = parse_document("<p>one</p><p><a href=x>two</a></p><p>three</p>")
     _, second, _ = document.rows_of("p")
     shorn = document.with_hidden([range(second, document.end[second])])
@@ -221,7 +221,7 @@ def test_with_hidden_returns_a_reduced_copy() -> None:
     assert len(document.shown_rows) == 3
 
 
-def test_parses_the_tree_on_demand() -> None:
+def test_parses_the_tree_on_demand():
     document = parse_document("<p>one<pre> two\n</pre>".encode("utf-16"))
     pre = document.element(document.tag.index("pre"))
     assert (pre.text, pre.getroottree().getroot()) == (" two\n", document.root)
@@ -241,7 +241,7 @@ def test_parses_the_tree_on_demand() -> None:
         ("<div><p>one</p><noscript></div></noscript><p>two</p></div>", "one two"),
     ],
 )  # fmt: skip
-def test_shows_what_browsers_show(html: str, shown: str) -> None:
+def test_shows_what_browsers_show(html: str, shown: str):
     document = parse_document(f"<title>x</title><body>{html}")
     assert document.subtree_text(0) == shown
     assert document.link_chars(0) == 0

@@ -20,27 +20,53 @@ def page(text: str, charset: str | None = None) -> str:
     return f"<html><head>{meta}</head><body><p>{text}</p></body></html>"
 
 
-@pytest.mark.parametrize("charset", ["shift_jis", "euc-jp", "iso-2022-jp", "utf-8"])
-def test_uses_the_charset_of_the_page(charset: str) -> None:
-    decoded = to_utf8(page(JAPANESE, charset).encode(charset))
-    assert JAPANESE in decoded.utf8.decode()
+RUSSIAN = "Городской совет в понедельник вечером одобрил план ремонта моста через реку."
+KOREAN = (
+    "시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다."
+)
+UNDECLARED = {
+    "shift_jis": JAPANESE,
+    "cp1251": "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города.",
+    "gbk": "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。",
+    "euc_kr": "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다.",
+}
+#: page, header, text
+DECODED = {
+    **{
+        f"{name} of the page": (page(JAPANESE, name).encode(name), None, JAPANESE)
+        for name in ("shift_jis", "euc-jp", "iso-2022-jp", "utf-8")
+    },
+    "windows-1252 declared as UTF-8": (page(FRENCH * 4, "utf-8").encode("cp1252"), "utf-8", FRENCH),
+    "Cyrillic despite a Latin-1 header": (page(RUSSIAN * 3).encode("cp1251"), "iso-8859-1", RUSSIAN),
+    "Korean despite a Latin-1 header": (page(KOREAN * 3).encode("cp949"), "iso-8859-1", KOREAN),
+    "page before a Latin-1 header": (
+        page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1", "λιμάνι"),
+    "another header before the page": (
+        page(GREEK, "koi8-r").encode("iso-8859-7", "replace"), "iso-8859-7", "λιμάνι"),
+    **{f"undeclared {name}": (page(it * 8).encode(name), None, it) for name, it in UNDECLARED.items()},
+    **{
+        f"{name} without a mark": (page(FRENCH).encode(name), None, FRENCH)
+        for name in ("utf-16-le", "utf-16-be")
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "header", "text"), DECODED.values(), ids=DECODED)
+def test_decodes_pages(data: bytes, header: str | None, text: str):
+    decoded = to_utf8(data, header)
+    assert text in decoded.utf8.decode()
     assert not decoded.repaired
 
 
 @pytest.mark.parametrize(
     "declared", ["gb2312", "shift_jis", "iso-8859-1", "windows-1251", "x-none"]
 )
-def test_valid_utf8_takes_precedence(declared: str) -> None:
+def test_valid_utf8_takes_precedence(declared: str):
     data = page(JAPANESE, declared).encode()
     assert to_utf8(data, declared) == (data, "utf-8", False)
 
 
-def test_decodes_windows_1252_declared_as_utf8() -> None:
-    decoded = to_utf8(page(FRENCH * 4, "utf-8").encode("cp1252"), "utf-8")
-    assert FRENCH in decoded.utf8.decode()
-
-
-def test_repairs_invalid_bytes_in_utf8() -> None:
+def test_repairs_invalid_bytes_in_utf8():
     data = page(FRENCH).encode() + "caf\xe9".encode("latin-1") + b" and a long Latin tail"
     decoded = to_utf8(data)
     assert FRENCH in decoded.utf8.decode()
@@ -48,51 +74,13 @@ def test_repairs_invalid_bytes_in_utf8() -> None:
     assert decoded.repaired
 
 
-@pytest.mark.parametrize(
-    ("text", "codec"),
-    [
-        ("Городской совет в понедельник вечером одобрил план ремонта моста через реку.", "cp1251"),
-        ("시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다.", "cp949"),
-    ],
-)  # fmt: skip
-def test_detects_other_scripts_despite_a_latin_1_header(text: str, codec: str) -> None:
-    decoded = to_utf8(page(text * 3).encode(codec), "iso-8859-1")
-    assert text in decoded.utf8.decode()
-
-
-def test_page_takes_precedence_over_a_latin_1_header() -> None:
-    decoded = to_utf8(page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1")
-    assert "λιμάνι" in decoded.utf8.decode()
-
-
-def test_header_takes_precedence_over_the_page() -> None:
-    decoded = to_utf8(page(GREEK, "koi8-r").encode("iso-8859-7", "replace"), "iso-8859-7")
-    assert "λιμάνι" in decoded.utf8.decode()
-
-
-@pytest.mark.parametrize("charset", ["shift_jis", "cp1251", "gbk", "euc_kr"])
-def test_detects_undeclared_charsets(charset: str) -> None:
-    text = {
-        "shift_jis": JAPANESE,
-        "cp1251": "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города.",
-        "gbk": "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。",
-        "euc_kr": "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다.",
-    }[charset]
-    assert text in to_utf8(page(text * 8).encode(charset)).utf8.decode()
-
-
 @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16", "utf-32"])
-def test_byte_order_mark_takes_precedence(mark: str) -> None:
+def test_byte_order_mark_takes_precedence(mark: str):
     decoded = to_utf8(page(FRENCH, "shift_jis").encode(mark), "koi8-r")
     assert decoded.utf8.decode() == page(FRENCH, "shift_jis")
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_detects_utf16_without_a_mark(encoding: str) -> None:
-    assert FRENCH in to_utf8(page(FRENCH).encode(encoding)).utf8.decode()
-
-
-def test_accepts_utf8_cut_in_a_character() -> None:
+def test_accepts_utf8_cut_in_a_character():
     decoded = to_utf8(page(JAPANESE).encode()[: page(JAPANESE).encode().index("点".encode()) + 1])
     assert decoded.encoding == "utf-8"
     assert decoded.repaired
@@ -100,7 +88,7 @@ def test_accepts_utf8_cut_in_a_character() -> None:
 
 
 @given(st.binary(max_size=400), st.sampled_from([None, "utf-8", "shift_jis", "utf-16", "nonsense"]))
-def test_always_returns_valid_utf8(data: bytes, charset: str | None) -> None:
+def test_always_returns_valid_utf8(data: bytes, charset: str | None):
     decoded = to_utf8(data, charset)
     decoded.utf8.decode()
     codecs.lookup(decoded.encoding)
@@ -110,7 +98,7 @@ PYTHON_CODECS = sorted({*aliases.values(), "idna", "punycode", "undefined", "uni
 
 
 @pytest.mark.parametrize("codec", PYTHON_CODECS)
-def test_no_codec_of_python_fails(codec: str) -> None:
+def test_no_codec_of_python_fails(codec: str):
     data = page(f"{FRENCH} \\ud800", codec).encode("cp1252")
     for charset in (None, codec):
         assert to_utf8(data, charset).encoding in WHATWG_CODECS
@@ -129,7 +117,7 @@ def test_no_codec_of_python_fails(codec: str) -> None:
         *((label, None) for label in ("undefined", "unicode_escape", "utf-32", "cp037", "")),
     ],
 )
-def test_only_charsets_of_browsers_have_a_codec(label: str, codec: str | None) -> None:
+def test_only_charsets_of_browsers_have_a_codec(label: str, codec: str | None):
     assert whatwg_codec(label) == codec
 
 

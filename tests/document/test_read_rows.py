@@ -34,7 +34,7 @@ if not is_compiled(read_rows):
 
 
 @given(st.text("a\r\né").map(str.encode))
-def test_ends_of_lines(data: bytes) -> None:
+def test_ends_of_lines(data: bytes):
     assert_equal_in_python(with_newlines, data)
 
 
@@ -64,7 +64,7 @@ def assert_same_rows(page: str | bytes, *, is_read: bool | None = True) -> None:
         assert {type(chars) for chars in found.get("chars_before", [0.0])} == {float}
 
 
-def test_agree_on_wide_characters_and_digits() -> None:
+def test_agree_on_wide_characters_and_digits():
     bounds = (
         0x3500, 0x4DBF, 0x4E00, 0x9FFF, 0xA000, 0xA960, 0xA97F, 0xAC00, 0xD7FE, 0xF900, 0xFAFF,
         0xFF10, 0xFF66, 0xFFDC, 0xFFFC, 0x10000, 0x1D7CE, 0x20000, 0x3FFFE, 0x40000,
@@ -91,7 +91,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("tag", [*NAMES, *OTHERS])
-def test_agree_on_all_pairs_of_tags(tag: str) -> None:
+def test_agree_on_all_pairs_of_tags(tag: str):
     """In the body, the head and alone; with end tags in the wrong order."""
     for other in (*NAMES, *OTHERS):
         pair = f"<{tag} id=1>a<{other} id=2>b</{tag}>c</{other}>d"
@@ -142,12 +142,12 @@ MARKUP = st.lists(st.one_of(OPEN, OPEN, CLOSE, TEXTS), max_size=40).map("".join)
 @example("<a href=x>one<b>two<a href=y>three</a>four</b></a>five")
 @example("<p><body><head><html></p>a</body>b</html>c")
 @example("<title>a</head><body><p>b")
-def test_agree_on_any_markup(page: str) -> None:
+def test_agree_on_any_markup(page: str):
     assert_same_rows(page, is_read=None)
 
 
 @given(st.binary(max_size=200))
-def test_agree_on_invalid_bytes(page: bytes) -> None:
+def test_agree_on_invalid_bytes(page: bytes):
     assert_same_rows(b"<p>" + b"text " * 40 + page, is_read=None)
 
 
@@ -176,18 +176,18 @@ def test_agree_on_invalid_bytes(page: bytes) -> None:
         "too long a name of an attribute", "too long a name", "byte order marks",
     ],
 )  # fmt: skip
-def test_agree_at_limits(page: bytes, is_read: bool) -> None:
+def test_agree_at_limits(page: bytes, is_read: bool):
     assert_same_rows(page, is_read=is_read)
     document = parse_document(page)
     assert (read_rows(document.source) is not None) is is_read
 
 
 @pytest.mark.parametrize("name", [*sorted(BOOLEAN), "hidden"])
-def test_agree_on_attributes_without_values(name: str) -> None:
+def test_agree_on_attributes_without_values(name: str):
     assert_same_rows(f"<meta {name} {name.upper()} name=a {name}=b><meta {name}=''><p>text")
 
 
-def test_flattens_trees_with_comments_instructions_and_entities() -> None:
+def test_flattens_trees_with_comments_instructions_and_entities():
     xml = """<!DOCTYPE r [<!ENTITY e "value">]><r xmlns:s="urn:x">one<!-- c -->two<?pi x?>
         <s:script>three</s:script><![CDATA[four]]> five<b s:hidden="1">six</b></r>"""
     root = etree.fromstring(xml, etree.XMLParser(remove_comments=True, remove_pis=True))
@@ -197,7 +197,7 @@ def test_flattens_trees_with_comments_instructions_and_entities() -> None:
     assert not any(found.hidden)
 
 
-def test_lists_elements_with_metadata_in_head_and_body() -> None:
+def test_lists_elements_with_metadata_in_head_and_body():
     page = """<html lang=en><head><meta charset=utf-8><link rel=stylesheet href=a><link rel="x Canonical" href=b>
         <script>1</script><script type="application/LD+json">{}</script><base target=x></head>
         <p itemprop=a><time>now</time><time datetime=2024></time><noscript><meta name=b></noscript>
@@ -211,7 +211,7 @@ def test_lists_elements_with_metadata_in_head_and_body() -> None:
         ]  # fmt: skip
 
 
-def test_shows_elements_that_attributes_hide() -> None:
+def test_shows_elements_that_attributes_hide():
     page = """<p hidden>one<i aria-hidden=true>two</i></p><p style="display:none">three</p>
         <dialog hidden>four</dialog><nav hidden>five</nav>"""
     document = parse_document(page)
@@ -224,13 +224,13 @@ def test_shows_elements_that_attributes_hide() -> None:
     assert (again.hidden, again.chars_before) == (found.hidden, found.chars_before)
 
 
-def test_rejects_objects_that_are_not_bytes() -> None:
+def test_rejects_objects_that_are_not_bytes():
     for other in (None, "html", bytearray(b"<p>")):
         with pytest.raises(TypeError):
             read_rows(other)
 
 
-def test_elements_are_those_of_the_rows() -> None:
+def test_elements_are_those_of_the_rows():
     document = parse_document("<title>a</title><p>one<table><td>two<p>three</html><p>four")
     rows = [row for row, tag in enumerate(document.tag) if tag != "#text"]
     assert [document.element(row).tag for row in rows] == [document.tag[row] for row in rows]
@@ -244,7 +244,7 @@ def test_elements_are_those_of_the_rows() -> None:
     ],
     ids=["disabled", "not built"],
 )
-def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
+def test_falls_back_to_python(before: str, environment: dict[str, str]):
     code = f"""if True:
         {before}
         from newscrawl.document.document import COMPILED, parse_document
@@ -260,7 +260,7 @@ def test_falls_back_to_python(before: str, environment: dict[str, str]) -> None:
         "<script type='application/ld+json'>{}</script>text",
     ],
 )
-def test_tree_of_another_parser_has_the_rows(page: str) -> None:
+def test_tree_of_another_parser_has_the_rows(page: str):
     other = etree.fromstring("<html><body><div>another tree</div></body></html>")
     with (
         patch.object(document_module, "_HAS_SAME_RULES", False),
@@ -277,7 +277,7 @@ def test_tree_of_another_parser_has_the_rows(page: str) -> None:
     assert shown == " ".join(" ".join(document.text).split())
 
 
-def test_warns_once_without_compiled_modules() -> None:
+def test_warns_once_without_compiled_modules():
     code = """if True:
         import sys
         for name in ("document._read_rows", "ensemble._ensemble"):
@@ -289,7 +289,7 @@ def test_warns_once_without_compiled_modules() -> None:
     assert line.startswith("WARNING Could not load compiled modules, extraction is slower (")
 
 
-def test_rejects_a_module_built_for_other_columns() -> None:
+def test_rejects_a_module_built_for_other_columns():
     code = """if True:
         from dataclasses import make_dataclass
         from newscrawl.document import rows
@@ -308,6 +308,6 @@ def test_rejects_a_module_built_for_other_columns() -> None:
     "corpus",
     ["news212", "fundus", "css-sites", "near-duplicates", "wcxb", "l3sgn1", "daniel", "dragnet"],
 )
-def test_agree_on_the_corpora(corpus_dir: Path, corpus: str) -> None:
+def test_agree_on_the_corpora(corpus_dir: Path, corpus: str):
     for page in islice(corpus_pages(corpus_dir / corpus), 0, None, 4):
         assert_same_rows(page, is_read=None)

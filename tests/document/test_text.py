@@ -14,7 +14,7 @@ from newscrawl.text import (
 )
 
 
-def test_words_are_lower_case_without_punctuation() -> None:
+def test_words_are_lower_case_without_punctuation():
     assert words("The Fer\u00adry, at 12:30 – “again”.") == [
         "the", "ferry", "at", "12", "30", "again",
     ]  # fmt: skip
@@ -22,46 +22,46 @@ def test_words_are_lower_case_without_punctuation() -> None:
     assert words("한국어 단어") == ["한국어", "단어"]
 
 
-def test_words_of_windows_1252_are_those_of_the_patterns() -> None:
+def test_words_of_windows_1252_are_those_of_the_patterns():
     for code in range(0x3000):
         text = f"a{chr(code)}B {chr(code)}"
         assert words(text) == folded_words(folded(text)), hex(code)
 
 
-def test_a_character_is_a_word_in_scripts_without_spaces() -> None:
+def test_a_character_is_a_word_in_scripts_without_spaces():
     assert words("東京2026年、JR東") == ["東", "京", "2026", "年", "jr", "東"]
     assert words("ไทย") == ["ไ", "ท", "ย"]
 
 
-def test_tokens_are_parts_between_spaces_or_characters() -> None:
+def test_tokens_are_parts_between_spaces_or_characters():
     assert tokens("The ferry, again.") == ["The", "ferry,", "again."]
     assert tokens("新しい灯台が金曜日に点灯する") == list("新しい灯台が金曜日に点灯する")
     assert tokens("") == []
 
 
-def test_counts_digits_of_all_scripts() -> None:
+def test_counts_digits_of_all_scripts():
     characters = [chr(code) for code in range(0x110000)]
     assert [one for one in characters if count_digits(one)] == list(filter(str.isdigit, characters))
     assert count_digits("1 of 24 m²") == 4
 
 
-def test_wide_characters_count_for_two_and_a_half() -> None:
+def test_wide_characters_count_for_two_and_a_half():
     assert weighted_length("café") == 4
     assert weighted_length("日本 한") == 3 * 2.5 + 1
 
 
 @given(st.text())
-def test_words_of_words_are_the_same(text: str) -> None:
+def test_words_of_words_are_the_same(text: str):
     once = words(text)
     assert words(" ".join(once)) == once
 
 
 @given(st.text(), st.text())
-def test_weighted_lengths_add_up(one: str, other: str) -> None:
+def test_weighted_lengths_add_up(one: str, other: str):
     assert weighted_length(one + other) == weighted_length(one) + weighted_length(other)
 
 
 @given(st.text())
-def test_squeeze_keeps_tokens_and_is_idempotent(text: str) -> None:
+def test_squeeze_keeps_tokens_and_is_idempotent(text: str):
     assert squeeze(text).split() == text.split()
     assert squeeze(squeeze(text)) == squeeze(text)

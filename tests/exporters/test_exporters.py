@@ -59,7 +59,7 @@ def written(items: Iterable[Any], **options: Any) -> parquet.ParquetFile:
     return parquet.ParquetFile(io.BytesIO(feed(ParquetItemExporter, items, **options)))
 
 
-def test_writes_article_columns() -> None:
+def test_writes_article_columns():
     (row,) = written([FULL]).read().to_pylist()
     assert row["date"] == datetime(2026, 1, 31, 14, 30, tzinfo=UTC)
     assert row["date_iso"] == "2026-01-31T23:30:00+09:00"
@@ -79,14 +79,14 @@ def test_writes_article_columns() -> None:
     assert row["paywalled"] is None
 
 
-def test_article_schema_is_fixed() -> None:
+def test_article_schema_is_fixed():
     empty, bare, full = written([]), written([Article(body="x")]), written([FULL])
     assert empty.schema_arrow == bare.schema_arrow == full.schema_arrow
     assert full.schema_arrow.names == [*ARTICLE_COLUMNS]
     assert empty.read().num_rows == 0
 
 
-def test_article_schema_has_the_requested_body_formats() -> None:
+def test_article_schema_has_the_requested_body_formats():
     image = Media("https://a.example/i", "", "Cap")
     file = written([Article(body="x", body_html="<p>x</p>", links=[], images=[image]), FULL])
     assert file.schema_arrow.names == [*ARTICLE_COLUMNS, "body_html", "links", "images"]
@@ -98,7 +98,7 @@ def test_article_schema_has_the_requested_body_formats() -> None:
     assert renamed.read().column("found").to_pylist() == [[]]
 
 
-def test_converts_dates_to_utc() -> None:
+def test_converts_dates_to_utc():
     day = Article(date=date(2026, 1, 31))
     naive = Article(date=datetime(2026, 1, 31, 8))  # noqa: DTZ001
     rows = written([day, naive]).read().to_pylist()
@@ -106,21 +106,21 @@ def test_converts_dates_to_utc() -> None:
     assert [row["date_iso"] for row in rows] == ["2026-01-31", "2026-01-31T08:00:00"]
 
 
-def test_every_field_of_article_has_a_column() -> None:
+def test_every_field_of_article_has_a_column():
     assert {field.name for field in fields(Article)} <= {*ARTICLE_COLUMNS, *EXTRA_COLUMNS}
 
 
 @pytest.mark.parametrize(
     "fields", [["url", "date_iso"], {"url": "link", "date_iso": "published", "missing": "none"}]
 )
-def test_selects_and_renames_columns(fields: Any) -> None:
+def test_selects_and_renames_columns(fields: Any):
     (row,) = written([FULL], fields_to_export=fields).read().to_pylist()
     assert [*row] == list(fields.values() if isinstance(fields, dict) else fields)
     assert "https://example.com/a" in row.values()
     assert "2026-01-31T23:30:00+09:00" in row.values()
 
 
-def test_writes_row_groups_by_count_and_size() -> None:
+def test_writes_row_groups_by_count_and_size():
     by_number = written([Article(url=str(n)) for n in range(25)], group_rows=10)
     assert [by_number.metadata.row_group(n).num_rows for n in range(3)] == [10, 10, 5]
     assert by_number.read().column("url").to_pylist() == [str(n) for n in range(25)]
@@ -128,12 +128,12 @@ def test_writes_row_groups_by_count_and_size() -> None:
     assert by_size.metadata.num_row_groups == 2
 
 
-def test_replaces_lone_surrogates() -> None:
+def test_replaces_lone_surrogates():
     (row,) = written([Article(title="a\ud83d b", body="whole")]).read().to_pylist()
     assert (row["title"], row["body"]) == ("a? b", "whole")
 
 
-def test_rejects_other_items() -> None:
+def test_rejects_other_items():
     with pytest.raises(TypeError, match="item_classes"):
         written([FULL, {"n": 1}])
 
@@ -148,7 +148,7 @@ def test_rejects_other_items() -> None:
 @pytest.mark.parametrize(
     "options", [{}, {"encoding": "utf-8"}, {"fields_to_export": {"title": "headline"}}]
 )
-def test_json_is_that_of_scrapy(quick: Any, original: Any, options: dict[str, Any]) -> None:
+def test_json_is_that_of_scrapy(quick: Any, original: Any, options: dict[str, Any]):
     use_article_adapter()
     images = [Media("https://example.com/b.jpg", "Kai", "")]
     items = [FULL, replace(FULL, images=images), Article(), {"title": "a dict", "n": 1}]

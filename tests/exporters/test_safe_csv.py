@@ -56,52 +56,46 @@ def test_no_cell_begins_as_a_formula(blanks: str, start: str, rest: str):
     assert escape_formula(clean) == clean
 
 
-def test_escapes_article_fields() -> None:
-    article = Article(url="https://a.example/", title="=HYPERLINK(1)", authors=["@jane", "-joe"])
-    article.body = "+ The first paragraph"
-    header, row = export(article)
-    cells = dict(zip(header, row, strict=True))
-    assert cells["title"] == "'=HYPERLINK(1)"
-    assert cells["authors"] == "'@jane,-joe"
-    assert cells["body"] == "'+ The first paragraph"
-    assert cells["url"] == "https://a.example/"
-
-
-def test_writes_nested_values_as_json() -> None:
-    evidence = {"title": Evidence("h1", 0.5)}
-    header, row = export(Article(links=[BodyLink("https://a.example/", "ä")], evidence=evidence))
-    cells = dict(zip(header, row, strict=True))
-    assert json.loads(cells["links"]) == [{"url": "https://a.example/", "text": "ä"}]
-    assert json.loads(cells["evidence"]) == {"title": {"source": "h1", "confidence": 0.5}}
-
-
-def test_writes_objects_as_json() -> None:
+def test_escapes_texts_and_writes_objects_as_json():
     article = Article(
+        url="https://a.example/",
+        title="=HYPERLINK(1)",
+        authors=["@jane", "-joe"],
+        body="+ The first paragraph",
         tags=("a", "=b"),
         image=Media("https://a.example/i.jpg", "Käse"),
         breadcrumbs=(Breadcrumb("City"),),
         evidence={"title": Evidence("h1", 0.5)},
+        links=[BodyLink("https://a.example/", "ä")],
     )
     header, row = export(article)
     cells = dict(zip(header, row, strict=True))
-    assert cells["tags"] == "a,=b"
-    assert json.loads(cells["image"]) == {
-        "url": "https://a.example/i.jpg",
-        "caption": "Käse",
-        "credit": None,
-        "alt": None,
-        "width": None,
+    texts = {
+        "url": "https://a.example/",
+        "title": "'=HYPERLINK(1)",
+        "authors": "'@jane,-joe",
+        "body": "'+ The first paragraph",
+        "tags": "a,=b",
     }
-    assert json.loads(cells["breadcrumbs"]) == [{"name": "City", "url": None}]
-    assert json.loads(cells["evidence"]) == {"title": {"source": "h1", "confidence": 0.5}}
+    assert {name: cells[name] for name in texts} == texts
+    objects: dict[str, object] = {
+        "image": {
+            "url": "https://a.example/i.jpg", "caption": "Käse", "credit": None, "alt": None,
+            "width": None,
+        },
+        "breadcrumbs": [{"name": "City", "url": None}],
+        "evidence": {"title": {"source": "h1", "confidence": 0.5}},
+        "links": [{"url": "https://a.example/", "text": "ä"}],
+    }  # fmt: skip
+    assert {name: json.loads(cells[name]) for name in objects} == objects
 
 
-def test_keeps_types_of_other_values() -> None:
+def test_keeps_types_of_other_values():
     _, row = export({"n": -5, "x": -1.5, "none": None, "b": b"=1", "l": [1, "=2"], "yes": True})
     assert row == ["-5", "-1.5", "", "'=1", "[1, '=2']", "True"]
 
 
-def test_option_keeps_formulas() -> None:
+def test_option_keeps_formulas():
     assert export({"a": "=1"}, formulas=True)[1] == ["=1"]
 
 

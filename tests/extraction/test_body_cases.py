@@ -50,7 +50,7 @@ def page(case: dict[str, Any]) -> bytes:
         for row in ROWS
     ],
 )
-def test_body(case: dict[str, Any]) -> None:
+def test_body(case: dict[str, Any]):
     expect = case["expect"]
     options = ExtractOptions(
         formats={"markdown"} if "markdown_has" in expect else frozenset(),

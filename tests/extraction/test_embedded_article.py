@@ -315,7 +315,7 @@ def test_keeps_a_short_complete_story():
         ).decode(),
     ],
 )
-def test_writes_of_scripts_that_do_not_tell_the_story(written: str) -> None:
+def test_writes_of_scripts_that_do_not_tell_the_story(written: str):
     page = (
         "<title>Storm hits the coast of Melby</title><div id=app></div>"
         f"<script>document.body.innerHTML = show('{written}');</script>"

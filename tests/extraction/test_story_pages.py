@@ -150,7 +150,7 @@ def test_endless_pages():
         ("", f"{STORY}?" + "&".join(f"a{n}={n}" for n in range(30))),
     ],
 )
-def test_odd_addresses_lead_nowhere(base: str, url: str) -> None:
+def test_odd_addresses_lead_nowhere(base: str, url: str):
     link = '<a rel="next" href="http://[">Next page</a>'
     html = f"<base href='{base}'><body><h1>Harbour opens</h1><p>{'Ships wait. ' * 60}</p>{link}"
     article = extract(html, url)

@@ -80,7 +80,6 @@ def test_finds_the_headline_without_kicker_and_subtitle(heading: str):
 def test_finds_a_headline_outside_of_h1(tag: str):
     page = f"{TITLE}{OG}<body>{NAVIGATION}<article><{tag}>{STORY}</{tag}>{BODY}</article>"
     found = find(page)
-    assert found is not None
     assert found.text == STORY
     assert found.evidence.source == (tag if tag.startswith("h") else "text")
 
@@ -102,7 +101,6 @@ def test_finds_headlines_in_other_scripts(lang: str, title: str, site: str):
         f"{NAVIGATION}<article><h1>{title}</h1><p>{title * 8}</article>"
     )
     found = find(page)
-    assert found is not None
     assert found.text == title
 
 
@@ -219,14 +217,11 @@ def test_falls_back_to_the_stated_title():
     """JSON-LD, OpenGraph, ``title`` element; without the site's name."""
     page = f"{TITLE}<body>{BODY}"
     found = find(page)
-    assert found is not None
     assert (found.text, found.evidence.source, found.row) == (STORY, "title", None)
     found = find(OG + page)
-    assert found is not None
     assert (found.text, found.evidence.source) == (STORY, "og:title")
     data = '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "Bridge opens"}'
     found = find(f"{data}</script>{OG}{page}")
-    assert found is not None
     assert (found.text, found.evidence.source) == ("Bridge opens", "json-ld")
 
 
@@ -241,7 +236,6 @@ def test_ignores_a_heading_with_the_site_name():
     page = f"{TITLE}{OG}<body>{logo}{NAVIGATION}{BODY}"
     assert candidates_of(page).spans == []
     found = find(page)
-    assert found is not None
     assert (found.text, found.evidence.source) == (STORY, "og:title")
 
 

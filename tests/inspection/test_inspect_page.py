@@ -54,7 +54,6 @@ def test_findings_agree_with_the_article():
     article, findings, trace = findings_of(PAGE.read_bytes())
     (title,) = of_kind(findings, "title")
     assert (title.text, title.source) == (article.title, article.evidence["title"].source)
-    assert trace.document is not None
     assert [trace.document.tag[row] for row in title.places] == ["h1"]
     (date,) = of_kind(findings, "date")
     assert date.text.startswith("2026-10-14")
@@ -115,7 +114,6 @@ def test_runs_of_text_are_wrapped():
     text = "<br><br>".join(PROSE * 3 + f"Part {number}." for number in range(4))
     html = f"<title>Ferry</title><h1>Ferry sails all winter</h1><div>{text}</div>"
     _, findings, trace = findings_of(html)
-    assert trace.parsed is not None
     before = "".join(trace.parsed.root.itertext())
     marked = marked_page(trace.parsed, findings, URL)
     assert marked.count("<newscrawl-text ") == len(of_kind(findings, "body")) == 4
@@ -202,8 +200,6 @@ def test_layout(inspected: Path, scheme: str, width: int):
         assert low_contrasts(page) == []
         assert overflow(page) == 0
         frame, panel = (page.locator(name).bounding_box() for name in ("iframe", "aside"))
-        assert frame is not None
-        assert panel is not None
         if width == DESKTOP:
             assert frame["x"] + frame["width"] <= panel["x"]
             assert frame["height"] == panel["height"] > 600

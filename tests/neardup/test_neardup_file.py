@@ -99,7 +99,6 @@ def kill_and_resume(path: Path, count: int, kill_at: int, batch: int) -> None:
         text=True,
         cwd=Path(__file__).resolve().parents[2],
     )
-    assert writer.stdout is not None
     acknowledged = [int(line) for line, _ in zip(writer.stdout, range(kill_at), strict=False)]
     writer.kill()
     acknowledged += [int(line) for line in writer.stdout if line.strip()]

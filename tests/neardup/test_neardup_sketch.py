@@ -23,14 +23,14 @@ CHARACTERS = st.one_of(
 
 
 @pytest.mark.parametrize("mark", ["", "’", "ﬁ", "語"])
-def test_truncates_long_texts(mark: str) -> None:
+def test_truncates_long_texts(mark: str):
     text = "".join(f"{place % 1009}th word{mark} {place:x} " for place in range(70_000))
     assert len(text) > MAX_TEXT_LENGTH
     assert sketch(text, Options()).words == len(story_words(text[:MAX_TEXT_LENGTH]))
 
 
 @given(st.text(CHARACTERS, max_size=200), st.integers(1000, 1050))
-def test_folds_in_pieces_like_as_a_whole(text: str, place: int) -> None:
+def test_folds_in_pieces_like_as_a_whole(text: str, place: int):
     whole = "word " * (place // 5) + "x" * (place % 5) + f" {text}"
     assert folded_text(whole) == folded(unicodedata.normalize("NFKC", whole))
 
@@ -40,9 +40,7 @@ def test_folds_in_pieces_like_as_a_whole(text: str, place: int) -> None:
     ["\u0301\u0316" * 2**19, "\ufdfa" * 2**20],
     ids=["a million marks", "long decompositions"],
 )
-def test_folds_slow_characters_in_bounded_pieces(
-    text: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folds_slow_characters_in_bounded_pieces(text: str, monkeypatch: pytest.MonkeyPatch):
     pieces: list[int] = []
     fold = shingles._fold
 
@@ -56,7 +54,7 @@ def test_folds_slow_characters_in_bounded_pieces(
     assert sum(pieces) <= MAX_TEXT_LENGTH
 
 
-def test_compares_read_only_arrays() -> None:
+def test_compares_read_only_arrays():
     made = sketch("Ports reopened on Tuesday after three days of storms", Options())
     stored = np.frombuffer(made.hashes.tobytes(), "<u4")
     numbers = np.frombuffer(made.numbers.tobytes(), "<u2")

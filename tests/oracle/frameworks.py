@@ -89,7 +89,6 @@ def _package(name: str, version: str) -> bytes:
 def _sheet(name: str, version: str, path: str) -> bytes:
     with tarfile.open(fileobj=BytesIO(_package(name, version))) as package:
         member = package.extractfile(f"package/{path}")
-        assert member is not None
         return member.read()
 
 

@@ -82,7 +82,6 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
         assert plots.count() == (2 if name == "index" else 5)
         for plot in plots.all():
             box = plot.bounding_box()
-            assert box is not None
             assert box["width"] > 250
             assert box["height"] > 100
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -165,7 +164,6 @@ def test_cut_tables_have_a_shadow(report: Path, scheme: str):
 
     def shadows(page: Page) -> list[bool]:
         box = table.bounding_box()
-        assert box is not None
         edges = [
             page.screenshot(clip={"x": x, "y": box["y"] + 5, "width": 6, "height": 20})
             for x in (box["x"], box["x"] + box["width"] / 2, box["x"] + box["width"] - 6)

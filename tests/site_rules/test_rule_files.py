@@ -118,7 +118,6 @@ def test_two_files_for_a_host(tmp_path: Path):
     for name, tag in (("www.a.example", "h1"), ("a.example", "h2")):
         (tmp_path / f"{name}.txt").write_text(f"title: //{tag}")
     rule = SiteRules(tmp_path).find("https://www.a.example/")
-    assert rule is not None
     assert rule.patterns["title"][0].path == "//h2"
 
 

@@ -117,7 +117,7 @@ def check(folder: Path, expected: tuple[Rows, Rows, str]) -> None:
 
 def test_extracts_and_clusters_like_one_machine(
     archives: Path, expected: tuple[Rows, Rows, str], tmp_path: Path
-) -> None:
+):
     """In local mode."""
     args = ["run", str(archives), "out", "--master", "local[2]", *LIMITS]
     status, printed = run(tmp_path, *args, **HOSTILE)
@@ -133,7 +133,7 @@ def test_extracts_and_clusters_like_one_machine(
 @pytest.mark.timeout(400)
 def test_survives_a_killed_worker_of_a_cluster(
     archives: Path, expected: tuple[Rows, Rows, str], tmp_path: Path
-) -> None:
+):
     """One of the two workers is killed with its executor while it extracts."""
     args = ["extract", str(archives), "out", *LIMITS, *options()]
     with (

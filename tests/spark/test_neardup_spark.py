@@ -83,7 +83,7 @@ def write_segments(folder: Path, rows: Rows) -> None:
     write_span(folder, SegmentSpan("state", "2026-01-01", 0, 5), items[:5])
 
 
-def test_clusters_like_a_single_machine(tmp_path: Path) -> None:
+def test_clusters_like_a_single_machine(tmp_path: Path):
     """Reads feeds of all formats, with updates and invalid rows."""
     rows = rows_of(stories(240))
     broken = '\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex\n'
@@ -118,7 +118,7 @@ def workers_of(job: subprocess.Popen[str]) -> Iterator[psutil.Process]:
 
 
 @pytest.mark.corpus
-def test_clusters_a_corpus_despite_killed_workers(corpus_dir: Path, tmp_path: Path) -> None:
+def test_clusters_a_corpus_despite_killed_workers(corpus_dir: Path, tmp_path: Path):
     members = load_members(corpus_dir / "near-duplicates")
     outcomes = [PageOutcome(member.page, Texts("", "")) for member in members]
     feed = tmp_path / "feed.jsonl"
@@ -158,7 +158,7 @@ print(json.dumps(components(pairs).collect()))
 """
 
 
-def test_finds_connected_components(tmp_path: Path) -> None:
+def test_finds_connected_components(tmp_path: Path):
     """Finds chains, rings, stars and random graphs, named by their lowest position."""
     draw = random.Random(5)
     names = draw.sample(range(200), 200)
@@ -186,9 +186,7 @@ def test_finds_connected_components(tmp_path: Path) -> None:
     ("args", "message"),
     [(["missing.jsonl", "out"], "missing.jsonl"), (["feed.jsonl", "here"], "here: already exists")],
 )
-def test_rejects_missing_feeds_and_existing_outputs(
-    tmp_path: Path, args: list[str], message: str
-) -> None:
+def test_rejects_missing_feeds_and_existing_outputs(tmp_path: Path, args: list[str], message: str):
     """Prints a one-line error and removes the checkpoints."""
     (tmp_path / "feed.jsonl").write_text(lines_of(rows_of(stories(3))), encoding="utf-8")
     (tmp_path / "here").mkdir()
@@ -207,9 +205,7 @@ def test_rejects_missing_feeds_and_existing_outputs(
         ([], "Java 17"),
     ],
 )
-def test_rejects_wrong_settings_and_missing_java(
-    tmp_path: Path, args: list[str], message: str
-) -> None:
+def test_rejects_wrong_settings_and_missing_java(tmp_path: Path, args: list[str], message: str):
     """Prints a one-line error before Spark starts."""
     status, printed = run(tmp_path, "cluster", "feed.jsonl", "out", *args, JAVA_HOME=str(tmp_path))
     assert status == 2

@@ -18,9 +18,7 @@ from tests.helpers.spark_cluster import require_spark
         (["run", "a.warc", "out", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], "NEWSCRAWL_NEARDUP_"),
     ],
 )
-def test_rejects_wrong_usage(
-    capsys: pytest.CaptureFixture[str], args: list[str], message: str
-) -> None:
+def test_rejects_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], message: str):
     """Prints one line."""
     require_spark()
     assert main(args) == 2

@@ -11,12 +11,12 @@ PAIRS = st.lists(
 )
 
 
-def test_constant_difference_has_no_interval() -> None:
+def test_constant_difference_has_no_interval():
     pairs = [(f"site{number % 7}", 0.75, 0.5) for number in range(40)]
     assert compare(pairs) == Comparison(40, 7, 0.25, 0.25, 0.25, wins=40, losses=0)
 
 
-def test_wins_losses_and_mean() -> None:
+def test_wins_losses_and_mean():
     """Differences .2, -.1, 0: ties are neither."""
     result = compare([("a", 0.7, 0.5), ("b", 0.4, 0.5), ("c", 0.5, 0.5)])
     assert result.difference == pytest.approx(0.1 / 3)
@@ -25,7 +25,7 @@ def test_wins_losses_and_mean() -> None:
     assert result.high == pytest.approx(0.2)
 
 
-def test_resamples_sites_not_pages() -> None:
+def test_resamples_sites_not_pages():
     together = compare([("big", 0.9, 0.5)] * 100 + [("small", 0.5, 0.9)] * 100)
     apart = compare(
         [(f"big{n}", 0.9, 0.5) for n in range(100)] + [(f"small{n}", 0.5, 0.9) for n in range(100)]
@@ -35,17 +35,17 @@ def test_resamples_sites_not_pages() -> None:
 
 
 @given(PAIRS)
-def test_interval_lies_within_site_means(pairs: list[tuple[str, float, float]]) -> None:
+def test_interval_lies_within_site_means(pairs: list[tuple[str, float, float]]):
     result = compare(pairs)
     differences = [first - second for _, first, second in pairs]
     assert min(differences) - 1e-9 <= result.low <= result.high <= max(differences) + 1e-9
 
 
-def test_rejects_empty_input() -> None:
+def test_rejects_empty_input():
     with pytest.raises(ValueError, match="no pages"):
         compare([])
 
 
-def test_percentile_interpolates() -> None:
+def test_percentile_interpolates():
     assert percentile([0.0, 1.0, 2.0], 0.25) == 0.5
     assert percentile([3.0], 0.975) == 3.0

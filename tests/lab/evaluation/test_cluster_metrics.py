@@ -24,7 +24,7 @@ CLUSTERINGS = st.lists(st.tuples(LABELS, LABELS), max_size=25).map(
 
 
 @given(CLUSTERINGS)
-def test_pair_score_equals_score_of_pair_sets(clusterings: tuple[list[int], list[int]]) -> None:
+def test_pair_score_equals_score_of_pair_sets(clusterings: tuple[list[int], list[int]]):
     found, gold = (
         {(i, j) for i, j in combinations(range(len(labels)), 2) if labels[i] == labels[j]}
         for labels in clusterings
@@ -33,7 +33,7 @@ def test_pair_score_equals_score_of_pair_sets(clusterings: tuple[list[int], list
 
 
 @given(CLUSTERINGS, st.sets(st.integers(0, 24)))
-def test_pair_score_of_members(clusterings: tuple[list[int], list[int]], chosen: set[int]) -> None:
+def test_pair_score_of_members(clusterings: tuple[list[int], list[int]], chosen: set[int]):
     places = range(len(clusterings[0]))
     found, gold = (
         {
@@ -49,7 +49,7 @@ def test_pair_score_of_members(clusterings: tuple[list[int], list[int]], chosen:
 
 
 @given(CLUSTERINGS)
-def test_b_cubed_equals_mean_over_documents(clusterings: tuple[list[int], list[int]]) -> None:
+def test_b_cubed_equals_mean_over_documents(clusterings: tuple[list[int], list[int]]):
     found, gold = clusterings
     if not found:
         return
@@ -66,11 +66,11 @@ def test_b_cubed_equals_mean_over_documents(clusterings: tuple[list[int], list[i
 
 
 @given(CLUSTERINGS)
-def test_adjusted_rand_equals_scikit_learn(clusterings: tuple[list[int], list[int]]) -> None:
+def test_adjusted_rand_equals_scikit_learn(clusterings: tuple[list[int], list[int]]):
     found, gold = clusterings
     assert adjusted_rand(found, gold) == pytest.approx(adjusted_rand_score(gold, found))
 
 
-def test_rejects_different_lengths() -> None:
+def test_rejects_different_lengths():
     with pytest.raises(ValueError, match="zip"):
         pair_score([1], [1, 2])

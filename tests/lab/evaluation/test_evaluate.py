@@ -72,7 +72,7 @@ def folder(tmp_path: Path) -> Path:
     return write_corpus(tmp_path / "small", pages)
 
 
-def test_load_corpus_reads_labels_sites_and_suspects(folder: Path) -> None:
+def test_load_corpus_reads_labels_sites_and_suspects(folder: Path):
     corpus = load_corpus(folder)
     assert (corpus.name, len(corpus.pages), corpus.unlabelled) == ("small", 5, 1)
     pages = {page.id: page for page in corpus.pages}
@@ -87,7 +87,7 @@ def test_load_corpus_reads_labels_sites_and_suspects(folder: Path) -> None:
     ]  # fmt: skip
 
 
-def test_labelled_page_round_trip(folder: Path) -> None:
+def test_labelled_page_round_trip(folder: Path):
     for page in load_corpus(folder).pages:
         plain = json.loads(json.dumps(page.to_plain()))
         assert LabelledPage.from_plain(plain) == page
@@ -104,19 +104,19 @@ def test_labelled_page_round_trip(folder: Path) -> None:
         ('{"id": "gone", "url": "u", "site": "s"}', r"line 2: no page at .*gone\.html\.gz"),
     ],
 )  # fmt: skip
-def test_load_corpus_names_invalid_line(folder: Path, line: str, message: str) -> None:
+def test_load_corpus_names_invalid_line(folder: Path, line: str, message: str):
     truth = folder / "truth.jsonl"
     truth.write_text(f"{truth.read_text().splitlines()[0]}\n{line}\n")
     with pytest.raises(CorpusError, match=message):
         load_corpus(folder)
 
 
-def test_load_corpus_names_missing_folder(tmp_path: Path) -> None:
+def test_load_corpus_names_missing_folder(tmp_path: Path):
     with pytest.raises(CorpusError, match=r"no corpus at .*nowhere"):
         load_corpus(tmp_path / "nowhere")
 
 
-def test_half_depends_on_registered_domain() -> None:
+def test_half_depends_on_registered_domain():
     assert registered_domain("news.bbc.co.uk") == "bbc.co.uk"
     assert registered_domain("localhost") == "localhost"
     assert half_of("www.example.com") == half_of("example.com") == "tune"
@@ -130,7 +130,7 @@ def test_half_depends_on_registered_domain() -> None:
 )
 def test_halves_of_the_corpora_are_stable(
     corpus_dir: Path, name: str, tune: tuple[int, int], test: tuple[int, int]
-) -> None:
+):
     pages = load_corpus(corpus_dir / name).pages
     for half, counts in (("tune", tune), ("test", test)):
         rows = json_rows(corpus_dir / name, {page.id for page in pages if page.half == half})
@@ -142,14 +142,13 @@ def json_rows(folder: Path, ids: set[str]) -> list[dict[str, Any]]:
     return [row for row in map(json.loads, lines) if row["id"] in ids]
 
 
-def test_scores_labelled_fields(folder: Path) -> None:
+def test_scores_labelled_fields(folder: Path):
     outcomes = evaluate(load_corpus(folder).pages, "nce", workers=0)
     values = {outcome.page.id: outcome.value for outcome in outcomes}
     assert all(outcome.error is None for outcome in outcomes)
     for metric in ("bag", "node", "weighted"):
         assert values["right"].score("title", metric) == PERFECT
         body = values["right"].score("body", metric)
-        assert body is not None
         assert body.recall == 1
     assert values["other-title"].score("title", "bag") == ZERO
     assert values["other-title"].score("title", "node") is None
@@ -161,12 +160,12 @@ def test_scores_labelled_fields(folder: Path) -> None:
     assert values["right"].language == "en"
 
 
-def test_workers_give_equal_scores(folder: Path) -> None:
+def test_workers_give_equal_scores(folder: Path):
     pages = load_corpus(folder).pages
     assert evaluate(pages, "nce", workers=2) == evaluate(pages, "nce", workers=0)
 
 
-def test_failed_page_scores_zero_and_is_reported(folder: Path) -> None:
+def test_failed_page_scores_zero_and_is_reported(folder: Path):
     (folder / "pages" / "right.html.gz").write_bytes(gzip.compress(b""))
     (folder / "pages" / "other-day.html.gz").write_bytes(b"not gzip")
     pages = load_corpus(folder).pages
@@ -183,9 +182,7 @@ def test_failed_page_scores_zero_and_is_reported(folder: Path) -> None:
     assert scores["body"]["bag"]["below_0.5"] == 2 / 5
 
 
-def test_map_pages_survives_crash_and_timeout(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_map_pages_survives_crash_and_timeout(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(run, "DEADLINE", 4.0)
     advanced: list[None] = []
     outcomes = map_pages(
@@ -201,7 +198,7 @@ def test_map_pages_survives_crash_and_timeout(
     assert "no answer in 4 s" in (outcomes[3].error or "")
 
 
-def test_report_counts_and_means(folder: Path) -> None:
+def test_report_counts_and_means(folder: Path):
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
     report = build_report("nce", [corpus], outcomes)
@@ -231,7 +228,7 @@ class Terminal(io.StringIO):
 TABLE = Table("Sites", ("site", "F1"), [["alpha.example", "0.900"], ["b", "12.000"]])
 
 
-def test_print_tables_aligns_plain_text() -> None:
+def test_print_tables_aligns_plain_text():
     stream = io.StringIO()
     print_tables([TABLE, Table("empty", ("none",), [])], stream)
     assert stream.getvalue() == (
@@ -239,7 +236,7 @@ def test_print_tables_aligns_plain_text() -> None:
     )
 
 
-def test_print_tables_uses_rich_on_terminals() -> None:
+def test_print_tables_uses_rich_on_terminals():
     stream = Terminal()
     print_tables([TABLE], stream)
     assert "alpha.example" in stream.getvalue()
@@ -250,7 +247,7 @@ def _evaluate(*arguments: object) -> subprocess.CompletedProcess[str]:
     return scrapy(REPOSITORY, "evaluate", *arguments)
 
 
-def test_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> None:
+def test_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path):
     figures = tmp_path / "figures.json"
     options = ("--jobs", 1, "--json", figures)
     done = _evaluate(folder, "--method", "nce", *options)
@@ -265,7 +262,7 @@ def test_command_prints_tables_and_writes_json(folder: Path, tmp_path: Path) -> 
     assert json.loads(figures.read_text())["method"] == "nce"
 
 
-def test_command_prints_only_json(folder: Path) -> None:
+def test_command_prints_only_json(folder: Path):
     done = _evaluate(folder, "--method", "nce", "--jobs", 0, "--limit", 1, "--json", "-")
     report = json.loads(done.stdout)
     assert len(report["pages"]) == 1
@@ -296,16 +293,14 @@ FAMILIES, NEAR_DUPLICATES = (("--task", name) for name in ("families", "near-dup
         (1, [*NEAR_DUPLICATES, "nowhere"], "no corpus at nowhere"),
     ],
 )
-def test_command_reports_errors(
-    folder: Path, code: int, arguments: list[str], message: str
-) -> None:
+def test_command_reports_errors(folder: Path, code: int, arguments: list[str], message: str):
     done = _evaluate(*(argument.format(folder=folder) for argument in arguments))
     assert done.returncode == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_tables_have_a_cell_for_each_column(folder: Path) -> None:
+def test_tables_have_a_cell_for_each_column(folder: Path):
     corpus = load_corpus(folder)
     outcomes = evaluate(corpus.pages, "nce", workers=0)
     report = build_report("nce", [corpus], outcomes)

@@ -76,7 +76,7 @@ def outcomes(members: list[Member]) -> list[PageOutcome[Texts]]:
     return extract_texts(members, "nce", workers=0)
 
 
-def test_extract_texts(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> None:
+def test_extract_texts(members: list[Member], outcomes: list[PageOutcome[Texts]]):
     """The text of the page includes boilerplate, the body does not."""
     for member, outcome in zip(members, outcomes, strict=True):
         assert outcome.error is None
@@ -85,9 +85,7 @@ def test_extract_texts(members: list[Member], outcomes: list[PageOutcome[Texts]]
         assert (member.page.body or "").split("\n\n")[1] in outcome.value.body
 
 
-def test_stories_have_order_of_members(
-    members: list[Member], outcomes: list[PageOutcome[Texts]]
-) -> None:
+def test_stories_have_order_of_members(members: list[Member], outcomes: list[PageOutcome[Texts]]):
     """Only their times depend on the seed; all times are different."""
     one, other = (stories(members, outcomes, "gold", seed) for seed in (0, 1))
     assert [story.url for story in one] == [member.page.url for member in members]
@@ -96,7 +94,7 @@ def test_stories_have_order_of_members(
     assert [story.when for story in one] != [story.when for story in other]
 
 
-def test_cluster_is_in_one_half(members: list[Member]) -> None:
+def test_cluster_is_in_one_half(members: list[Member]):
     halves: dict[str, set[str]] = {}
     for member in members:
         halves.setdefault(member.cluster, set()).add(member.half)
@@ -105,7 +103,7 @@ def test_cluster_is_in_one_half(members: list[Member]) -> None:
 
 
 @pytest.mark.slow
-def test_report_finds_copies(members: list[Member], outcomes: list[PageOutcome[Texts]]) -> None:
+def test_report_finds_copies(members: list[Member], outcomes: list[PageOutcome[Texts]]):
     """Systems that are not installed are listed as skipped."""
     report = build_report("nce", members, outcomes)
     assert json.loads(json.dumps(report)) == report
@@ -130,7 +128,7 @@ def member(cluster: str, kind: str = "original", number: int = 0) -> Member:
     return Member(page, cluster, kind)
 
 
-def test_score_by_kind_of_edit() -> None:
+def test_score_by_kind_of_edit():
     members = [member("a"), member("a", "trim"), member("a", "trim"), member("b", "natural")]
     figures = score(members, ["x", "x", "y", "y"])
     assert figures["kinds"] == {"trim": 0.5}
@@ -139,7 +137,7 @@ def test_score_by_kind_of_edit() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), max_size=25), st.randoms())
-def test_components_equal_graph_search(pairs: list[tuple[int, int]], draw: random.Random) -> None:
+def test_components_equal_graph_search(pairs: list[tuple[int, int]], draw: random.Random):
     labels = components(pairs, 15)
     for start in range(15):
         reached, waiting = {start}, [start]
@@ -153,14 +151,14 @@ def test_components_equal_graph_search(pairs: list[tuple[int, int]], draw: rando
     assert components(pairs, 15) == labels
 
 
-def test_models_are_trained_on_source_corpora(corpus_dir: Path) -> None:
+def test_models_are_trained_on_source_corpora(corpus_dir: Path):
     members = load_members(corpus_dir / "near-duplicates")
     learned = neighbours(members)
     assert {page.corpus for page in learned} == {"news212", "fundus"}
     assert all(isinstance(page, LabelledPage) for page in learned)
 
 
-def test_rejects_corpus_without_clusters(tmp_path: Path, corpus: Path) -> None:
+def test_rejects_corpus_without_clusters(tmp_path: Path, corpus: Path):
     rows = [json.loads(line) for line in (corpus / "truth.jsonl").read_text("utf-8").splitlines()]
     for row in rows:
         del row["cluster"]
@@ -173,7 +171,7 @@ def test_rejects_corpus_without_clusters(tmp_path: Path, corpus: Path) -> None:
 
 
 @pytest.mark.slow
-def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path) -> None:
+def test_command_prints_tables_and_writes_files(corpus: Path, tmp_path: Path):
     args = ["--method", "nce", "--page", "page.md", "--json", "report.json", "--jobs", "1"]
     done = scrapy(tmp_path, "evaluate", "--task", "near-duplicates", corpus, *args)
     assert done.returncode == 0, done.stderr

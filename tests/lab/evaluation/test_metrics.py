@@ -24,7 +24,7 @@ WORDS = st.lists(st.sampled_from(words("the cat sat on a mat and slept")), max_s
 NODES = st.frozensets(st.integers(0, 9))
 
 
-def test_bag_of_words_counts_repeated_words() -> None:
+def test_bag_of_words_counts_repeated_words():
     """Three common words (the, the, cat) of 5 extracted and 4 true ones."""
     score = bag_score(words("the cat the dog the"), words("the the cat sat"))
     assert score == Score(3 / 5, 3 / 4, 6 / 9)
@@ -34,11 +34,11 @@ def test_bag_of_words_counts_repeated_words() -> None:
     ("output", "gold", "expected"),
     [([], [], PERFECT), (["a"], [], ZERO), ([], ["a"], ZERO), (["a"], ["b"], ZERO)],
 )
-def test_scores_of_nothing(output: list[str], gold: list[str], expected: Score) -> None:
+def test_scores_of_nothing(output: list[str], gold: list[str], expected: Score):
     assert bag_score(output, gold) == expected
 
 
-def test_node_score_and_weighted_score() -> None:
+def test_node_score_and_weighted_score():
     """A large correct node, a small missing one, a small wrong one."""
     weights = [1, 90, 5, 5]
     assert node_score({1, 2}, {1, 3}) == Score(0.5, 0.5, 0.5)
@@ -46,20 +46,18 @@ def test_node_score_and_weighted_score() -> None:
 
 
 @given(NODES, NODES, st.integers(1, 9))
-def test_equal_weights_give_node_score(
-    output: frozenset[int], gold: frozenset[int], weight: int
-) -> None:
+def test_equal_weights_give_node_score(output: frozenset[int], gold: frozenset[int], weight: int):
     weighted = text_weighted_score(output, gold, [weight] * 10)
     assert weighted == pytest.approx(node_score(output, gold))
 
 
-def test_mean_f1_is_the_mean_of_the_f1s() -> None:
+def test_mean_f1_is_the_mean_of_the_f1s():
     """Not the harmonic mean of mean precision and mean recall."""
     mean = mean_score([Score(1.0, 0.5, 2 / 3), Score(0.5, 1.0, 2 / 3)])
     assert mean == pytest.approx((0.75, 0.75, 2 / 3))
 
 
-def test_site_mean_weighs_sites_equally() -> None:
+def test_site_mean_weighs_sites_equally():
     scores = [("a.example", PERFECT)] * 3 + [("b.example", ZERO)]
     assert site_mean_score(scores) == Score(0.5, 0.5, 0.5)
     assert mean_score([score for _, score in scores]).f1 == 0.75
@@ -76,11 +74,11 @@ def test_site_mean_weighs_sites_equally() -> None:
          datetime(2026, 1, 31, 20, tzinfo=timezone(timedelta(hours=-5))), True),
     ],
 )  # fmt: skip
-def test_same_day_uses_zone_of_the_label(output: date, gold: date, same: bool) -> None:
+def test_same_day_uses_zone_of_the_label(output: date, gold: date, same: bool):
     assert same_day(output, gold) is same
 
 
-def test_covered_nodes_span_links_and_ignore_chance_words() -> None:
+def test_covered_nodes_span_links_and_ignore_chance_words():
     nodes = [
         words(text)
         for text in [
@@ -97,16 +95,16 @@ def test_covered_nodes_span_links_and_ignore_chance_words() -> None:
     assert covered_nodes(nodes, words(text)) == {1, 2, 3, 6}
 
 
-def test_covered_nodes_uses_one_of_two_copies() -> None:
+def test_covered_nodes_uses_one_of_two_copies():
     paragraph = words("five words of a paragraph")
     assert len(covered_nodes([paragraph, ["advert"], paragraph], paragraph)) == 1
 
 
-def test_covered_nodes_accepts_short_texts() -> None:
+def test_covered_nodes_accepts_short_texts():
     assert covered_nodes([["home"], ["snow", "falls"], ["more"]], ["snow", "falls"]) == {1}
 
 
 @given(st.lists(WORDS, max_size=6))
-def test_covered_nodes_of_whole_page_are_all_nodes_with_words(nodes: list[list[str]]) -> None:
+def test_covered_nodes_of_whole_page_are_all_nodes_with_words(nodes: list[list[str]]):
     text = [word for node in nodes for word in node]
     assert covered_nodes(nodes, text) == {index for index, node in enumerate(nodes) if node}

@@ -52,7 +52,6 @@ def test_labels_each_construct(name: str, *, small: bool):
     inserted = 0
     for number in range(8):
         made = transplant(PAGE, None if small else html(), OTHERS, number, without=others)
-        assert made is not None
         assert made == transplant(PAGE, None if small else html(), OTHERS, number, without=others)
         assert set(made.labels.values()) <= {name in OF_STORY}
         document = parse_document(made.html)
