@@ -168,7 +168,12 @@ def test_names_reason_without_page(
     assert reason(tmp_path, *args, **named) == why
 
 
-@pytest.mark.parametrize("head", [b"", b"HTTP/1.1\r\n\r\n", b"HTTP/1.1 ok\r\n\r\n", b"\0" * 99])
+STATUSES = ("", " ok", f" {'2' * 5000} OK", " ٢٠٠ OK", " -20 OK", " 20 OK")
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"\0" * 99, *(f"HTTP/1.1{status}\r\n\r\n".encode() for status in STATUSES)]
+)
 def test_rejects_invalid_http(head: bytes):
     headers = {"warc-target-uri": URL, "content-type": "application/http; msgtype=response"}
     with pytest.raises(NoPageError, match="not_http"):

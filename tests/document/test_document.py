@@ -156,12 +156,6 @@ def test_keeps_text_nodes_above_ten_megabytes():
     assert document.chars(0) == 5 * 2_200_000 - 1
 
 
-def test_uses_the_charset_of_the_header():
-    document = parse_document("<p>façade".encode("latin-1"), "iso-8859-1")
-    assert document.subtree_text(0) == "façade"
-    assert document.encoding == "cp1252"
-
-
 MARKUP = st.lists(
     st.sampled_from(
         ["<div>", "</div>", "<p>", "</p>", "<a href=x>", "</a>", "<b>", "</b>", "<table><tr><td>",

@@ -184,18 +184,6 @@ def test_texts_without_words_match_nothing():
     assert [verdict.is_first for verdict in verdicts] == [True] * 4
 
 
-def test_ignores_boilerplate_from_the_first_page_on():
-    frame = words(250, seed=5)
-    with Index(None) as index:
-        found = [
-            index.add(story(f"https://a.test/{n}", frame + words(250, seed=10 + n)))
-            for n in range(8)
-        ]
-        copy = index.add(story("https://b.test/1", words(250, seed=13)))
-    assert len({verdict.cluster for verdict in found}) == 8
-    assert copy.cluster == found[3].cluster
-
-
 def test_finds_a_page_indexed_before_its_boilerplate_was_known():
     frame, text = words(24000, seed=5), words(600)
     with Index(None) as index:

@@ -69,15 +69,6 @@ def test_story_that_matches_two_clusters_merges_them():
         assert whole.size == 3
 
 
-def test_single_pair_does_not_merge_clusters():
-    left, right = words(300, seed=1), words(300, seed=2)
-    with Index(None) as index:
-        lefts = [index.add(story(f"https://l{n}.test/", left)) for n in range(4)]
-        rights = [index.add(story(f"https://r{n}.test/", right)) for n in range(4)]
-        both = index.add(story("https://both.test/", left[:200] + right[:100]))
-        assert both.cluster == lefts[0].cluster != index.resolve(rights[0].cluster)
-
-
 def test_half_of_a_cluster_is_not_enough_to_merge():
     one, other = words(400, seed=1), words(400, seed=2)
     with Index(None) as index:
