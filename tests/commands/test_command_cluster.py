@@ -16,6 +16,7 @@ from newscrawl.crawling.output.segments import SegmentSpan, write_span
 from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from samples import expected_pages
+from tests.exporters.test_exporters import feed
 from tests.helpers.forked_scrapy import scrapy
 
 if TYPE_CHECKING:
@@ -104,12 +105,7 @@ def test_reads_all_formats(tmp_path: Path):
     """Plain and gzipped JSON Lines and Parquet give the same clusters."""
     plain = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     (tmp_path / "feed.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
-    with (tmp_path / "feed.parquet").open("wb") as file:
-        exporter = ParquetItemExporter(file)
-        exporter.start_exporting()
-        for article in ARTICLES:
-            exporter.export_item(article)
-        exporter.finish_exporting()
+    (tmp_path / "feed.parquet").write_bytes(feed(ParquetItemExporter, ARTICLES))
     wanted = cluster(tmp_path, "feed.jsonl")
     assert cluster(tmp_path, "feed.jsonl.gz") == wanted
     assert cluster(tmp_path, "feed.parquet") == wanted
@@ -168,8 +164,8 @@ def test_accepts_empty_feed(tmp_path: Path):
 
 def test_skips_invalid_rows(tmp_path: Path):
     """Rows that are cut, are not objects or have no text are counted."""
-    feed = write_feed(tmp_path / "feed.jsonl", ARTICLES)
-    with feed.open("a", encoding="utf-8") as file:
+    path = write_feed(tmp_path / "feed.jsonl", ARTICLES)
+    with path.open("a", encoding="utf-8") as file:
         file.write('\n[1]\n{"url": "https://a.example/1", "body": ""}\n{"url": "https://a.ex')
     done = run(tmp_path, "feed.jsonl", "-o", "out.jsonl")
     assert done.returncode == 0

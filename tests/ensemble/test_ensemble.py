@@ -148,15 +148,11 @@ def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
         {"about": np.array("{}")},
         {"about": np.array("not JSON")},
         {"about": np.array(json.dumps({"format": "another"}))},
-        {
-            "about": np.array(
-                json.dumps(
-                    {"format": "newscrawl forest 1", "features": NAMES, "schema": "0", "sites": []}
-                )
-            )
-        },
+        {"about": np.array(json.dumps(
+            {"format": "newscrawl forest 1", "features": NAMES, "schema": "0", "sites": []}
+        ))},
     ],
-)
+)  # fmt: skip
 def test_rejects_invalid_trees(ensemble: TreeEnsemble, tmp_path: Path, changed: dict[str, Any]):
     """Their paths would be endless or out of bounds."""
     path = rewritten(ensemble, tmp_path / "model.npz", **changed)

@@ -6,7 +6,7 @@ import csv
 import json
 import subprocess
 import sys
-from io import BytesIO, StringIO
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from newscrawl.exporters.text_feeds import SafeCsvItemExporter, escape_formula
 from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Media
+from tests.exporters.test_exporters import feed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,13 +23,8 @@ if TYPE_CHECKING:
 
 def export(*items: Any, **options: Any) -> list[list[str]]:
     """Return the rows of a feed of *items*."""
-    file = BytesIO()
-    exporter = SafeCsvItemExporter(file, **options)
-    exporter.start_exporting()
-    for item in items:
-        exporter.export_item(item)
-    exporter.finish_exporting()
-    return list(csv.reader(StringIO(file.getvalue().decode(), newline="")))
+    text = feed(SafeCsvItemExporter, items, **options).decode()
+    return list(csv.reader(StringIO(text, newline="")))
 
 
 @pytest.mark.parametrize(

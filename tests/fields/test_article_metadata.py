@@ -13,6 +13,7 @@ from newscrawl.document.document import parse_document
 from newscrawl.fields.metadata import metadata
 from newscrawl.fields.metadata.metadata import Metadata, read_metadata
 from newscrawl.items import Article, Breadcrumb, Media
+from tests.fields.test_metadata import ld
 
 URL = "https://www.riverton-post.example/politics/bridge.html"
 TITLE = "Old bridge reopens after five years of work"
@@ -40,12 +41,6 @@ def meta(**contents: str) -> str:
     return "".join(
         f'<meta property="{name.replace("_", ":", 1)}" content="{content}">'
         for name, content in contents.items()
-    )
-
-
-def ld(*values: object) -> str:
-    return "".join(
-        f'<script type="application/ld+json">{json.dumps(value)}</script>' for value in values
     )
 
 

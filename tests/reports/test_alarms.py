@@ -69,12 +69,22 @@ def shrink(record: SiteRecord) -> None:
     record.counts = SiteCounts({"fetched": 6, "article": 2, "dropped/shrunk": 4})
 
 
-def show_consent(record: SiteRecord) -> None:
-    record.articles, record.counts = [], SiteCounts({"fetched": 4, "dropped/consent": 4})
+def nothing(**counts: int) -> Callable[[SiteRecord], None]:
+    """Return a change to a record without articles, of these counts; "__" in a name is a slash."""
+
+    def change(record: SiteRecord) -> None:
+        record.articles = []
+        record.counts = SiteCounts({name.replace("__", "/"): n for name, n in counts.items()})
+
+    return change
 
 
-def close_down(record: SiteRecord) -> None:
-    record.articles, record.counts = [], SiteCounts({"failed/connection": 2})
+show_consent = nothing(fetched=4, dropped__consent=4)
+close_down = nothing(failed__connection=2)
+be_unreachable = nothing(discovery_failed__http_503=2, unreachable__http_503=1)
+be_slow = nothing(fetched=1, failed__timeout=2, known=20)
+put_off = nothing(failed__retry_after=2, known=20)
+give_nothing = nothing(fetched=8, dropped__not_article=8)
 
 
 @pytest.mark.slow
@@ -91,26 +101,6 @@ def test_broken_site(change: Callable[[SiteRecord], None], hours: int):
         assert (opened[:2], closed[:2]) == (("opened", SITE), ("closed", SITE))
         assert BROKEN.start <= opened[2] <= BROKEN.start + hours
         assert BROKEN.stop <= closed[2] <= BROKEN.stop + 24
-
-
-def be_unreachable(record: SiteRecord) -> None:
-    counts = {"discovery_failed/http_503": 2, "unreachable/http_503": 1}
-    record.articles, record.counts = [], SiteCounts(counts)
-
-
-def be_slow(record: SiteRecord) -> None:
-    record.articles, record.counts = (
-        [],
-        SiteCounts({"fetched": 1, "failed/timeout": 2, "known": 20}),
-    )
-
-
-def put_off(record: SiteRecord) -> None:
-    record.articles, record.counts = [], SiteCounts({"failed/retry_after": 2, "known": 20})
-
-
-def give_nothing(record: SiteRecord) -> None:
-    record.articles, record.counts = [], SiteCounts({"fetched": 8, "dropped/not_article": 8})
 
 
 @pytest.mark.parametrize(

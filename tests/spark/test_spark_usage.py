@@ -16,6 +16,11 @@ from tests.helpers.spark_cluster import require_spark
         (["extract", "out", "--cc-news", "yesterday"], "--cc-news: Invalid isoformat"),
         (["run", "a.warc", "out", "-s", "NEWSCRAWL_KEEP=x"], "NEWSCRAWL_KEEP"),
         (["run", "a.warc", "out", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"], "NEWSCRAWL_NEARDUP_"),
+        (
+            ["cluster", "a.jsonl", "out", "-s", "NEWSCRAWL_NEARDUP_CONTAINMENT=2"],
+            "NEWSCRAWL_NEARDUP_",
+        ),
+        (["cluster", "a.jsonl", "out", "-s", "NEWSCRAWL_NEARDUP_WINDOW"], "NAME=VALUE"),
     ],
 )
 def test_rejects_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], message: str):
