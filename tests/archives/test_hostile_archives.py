@@ -1,22 +1,18 @@
 """Hostile records of archives: each is one failure, and the rest of the archive is read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from newscrawl.archives.archive_reader import (
-    MAX_HEAD_SIZE,
-    ArchiveError,
-    read_records,
-)
-from newscrawl.archives.captures import record_pages
+from newscrawl.archives.archive_reader import MAX_HEAD_SIZE, ArchiveError, read_records
+from newscrawl.archives.captures import Failure, record_pages
+from newscrawl.items import PageItem
 from tests.conftest import REPOSITORY
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_archives import (
@@ -30,12 +26,6 @@ from tests.helpers.hostile_archives import (
     record,
     suffix,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.archives.captures import Failure
-    from newscrawl.items import PageItem
 
 MAX_MEMORY = 400
 

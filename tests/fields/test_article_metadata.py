@@ -1,7 +1,5 @@
 """Description, site name, section, tags, image, breadcrumbs and language of pages."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages in place of stories, and short stories that have the same marks."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError

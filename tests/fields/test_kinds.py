@@ -1,9 +1,8 @@
 """Page kinds: live blogs, galleries, paywalls and other pages."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from newscrawl.defaults import DEFAULTS
 from newscrawl.document.document import parse_document
+from newscrawl.ensemble.ensemble import Model
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.method import Trace
 from newscrawl.fields.kind.barriers import find_paywall
@@ -25,12 +25,6 @@ from newscrawl.fields.kind.page_kind import (
 from newscrawl.language_words import pattern, words
 from tests.pages.commented_pages import commented_pages
 from tests.pages.kind_pages import KindPage, kind_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from newscrawl.ensemble.ensemble import Model
 
 SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
 STUB = f"<h1>Council does nothing at all</h1><article><p>{SENTENCE * 3}</p><p>{SENTENCE * 2}</p>"

@@ -1,8 +1,6 @@
 """Link classifier and page classifier."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -15,9 +13,6 @@ from newscrawl.fields.kind.kind_features import kind_features
 from newscrawl.fields.kind.link_classifier import date_in_url, link_kind, url_points
 from newscrawl.fields.kind.page_kind import PAGE_KIND_THRESHOLD, page_kind
 from newscrawl.lab.corpora.corpus import load_corpus
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ARABIC = "https://a.example/news/" + quote("المجلس-يقرر-بناء-جسر-جديد")
 TEASER = (

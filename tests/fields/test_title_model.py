@@ -1,10 +1,8 @@
 """Title selection: candidates, features, choice."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -26,9 +24,6 @@ from newscrawl.items import Evidence
 from newscrawl.lab.paper_methods import TRAINED_METHODS
 from newscrawl.lab.training.example_types import without_style
 from newscrawl.lab.training.model_writer import save_ensemble, save_models
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 STORY = "Council reopens the old bridge after five years"
 URL = "https://www.riverpost.example/2024/06/council-reopens-old-bridge"

@@ -1,15 +1,11 @@
 """Small corpora, written as the commands and the evaluation read them."""
 
-from __future__ import annotations
-
 import gzip
 import json
+from collections.abc import Iterable
 from datetime import date
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+from pathlib import Path
+from typing import Any
 
 STORY = "".join(
     f"<p>Paragraph {n} tells what happened at the bridge that morning, and what the engineers of "

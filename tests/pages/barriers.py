@@ -1,7 +1,5 @@
 """Pages that sites show in place of stories, in nine languages."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 
