@@ -65,24 +65,20 @@ class Archive:
         return self
 
     def data(self) -> bytes:
-        """Return the archive."""
         return self._out.getvalue()
 
     def records(self, folder: Path) -> list[ArchiveRecord]:
-        """Return its records as read back."""
         path = folder / "test.warc.gz"
         path.write_bytes(self.data())
         return [record for record in read_records(path) if not isinstance(record, Flaw)]
 
 
 def page(folder: Path, *args: Any, **named: Any) -> PageItem:
-    """Return the page in the record that the arguments describe."""
     (record,) = Archive().add(*args, **named).records(folder)
     return page_of(record)
 
 
 def reason(folder: Path, *args: Any, **named: Any) -> str:
-    """Return the reason why the record that the arguments describe has no page."""
     with pytest.raises(NoPageError) as caught:
         page(folder, *args, **named)
     return caught.value.reason
@@ -206,7 +202,6 @@ def test_any_bytes_give_page_or_reason(url: str, status: str, headers: list[str]
 
 
 def extract(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run ``scrapy extract`` in *folder*, which is outside of a project."""
     return scrapy(folder, "extract", *args)
 
 
@@ -277,7 +272,6 @@ def test_extracts_news_archive(news: Path, name: str):
     ],
 )
 def test_extracts_complete_records(news: Path, name: str, message: str, urls: list[str]):
-    """Truncation and damage are reported with their offset and by the exit code."""
     done = extract(news, name)
     assert done.returncode == 1
     assert [item["url"] for item in articles(done)] == [f"https://{url}" for url in urls]
@@ -314,7 +308,6 @@ def test_uses_page_options_and_crawl_settings(news: Path):
     ],
 )
 def test_rejects_wrong_usage(news: Path, args: list[str]):
-    """Errors are one line with exit code 2."""
     done = extract(news, *args)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr

@@ -31,7 +31,6 @@ MAX_MEMORY = 400
 
 
 def pages(path: Path) -> tuple[list[PageItem], Counter[str], list[Failure]]:
-    """Return the pages, counts and failures of the archive at *path*."""
     counts: Counter[str] = Counter()
     failures: list[Failure] = []
     return list(record_pages(read_records(path), counts, failures.append)), counts, failures
@@ -168,7 +167,6 @@ def read_apart(path: Path) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", bombs(0))
 def test_memory_is_bounded(tmp_path: Path, name: str):
-    """A member of 500 MB of headers."""
     member, good = bombs(500, name)[name], [gzip.compress(record(url)) for url in GOOD]
     path = tmp_path / "a.warc.gz"
     path.write_bytes(b"".join([*good[:2], member, *good[2:]]))

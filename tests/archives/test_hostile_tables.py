@@ -49,7 +49,6 @@ def line(url: str) -> bytes:
 
 
 def check(unit: Unit, count: int = 1) -> tuple[list[PageItem], list[Failure]]:
-    """Return pages and failures of *unit*, which has the good pages and *count* hostile rows."""
     pages, counts, failures = read(unit)
     assert [page.url for page in pages] == GOOD
     assert counts["record"] == len(GOOD) + count

@@ -36,7 +36,6 @@ LIMITS = {"NEWSCRAWL_DEADLINE": 15, "NEWSCRAWL_MEMORY_LIMIT": 300}
 
 
 def table(folder: Path, name: str) -> list[dict[str, Any]]:
-    """Return the rows of a table of the output."""
     rows: list[dict[str, Any]] = pyarrow.dataset.dataset(folder / name).to_table().to_pylist()
     return rows
 
@@ -217,8 +216,6 @@ class Ranges(http.server.SimpleHTTPRequestHandler):
 
 
 class Whole(http.server.SimpleHTTPRequestHandler):
-    """Files of the folder without ranges."""
-
     def log_message(self, *args: Any) -> None: ...
 
 

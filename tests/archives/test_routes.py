@@ -87,7 +87,6 @@ def of_unit(path: Path) -> Articles:
 
 
 def of_files(pages: Iterable[PageItem], folder: Path) -> Articles:
-    """Return the articles of *pages* in files."""
     found = []
     for number, page in enumerate(pages):
         path = folder / f"{number}.html"

@@ -32,7 +32,6 @@ print(json.dumps([summary, articles]))
 
 @pytest.fixture
 def s3(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """Yield the environment for a new S3 server."""
     if missing := [name for name in ("moto", "flask", "s3fs") if find_spec(name) is None]:
         skip_missing(f"{', '.join(missing)} not installed: extras spark and dev")
     log = tmp_path / "server.log"

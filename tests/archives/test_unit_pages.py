@@ -28,7 +28,6 @@ URLS = [f"https://one.test/{number}" for number in range(30)]
 
 
 def read(*units: Unit, **settings: Any) -> tuple[list[PageItem], Counter[str], list[Failure]]:
-    """Return the pages, counts and failures of *units*."""
     fields = RowFields.of(PipelineOptions.read(Settings(settings)))
     counts: Counter[str] = Counter()
     failures: list[Failure] = []

@@ -28,7 +28,6 @@ def archives(tmp_path: Path) -> list[str]:
 def test_units_of_a_job_share_a_server(
     archives: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Its workers are copies of one process, which ends with the job."""
     launched: list[Any] = []
     launch = fork_server.launch
 

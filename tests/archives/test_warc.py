@@ -43,7 +43,6 @@ def exchange(number: int, size: int = 2000) -> Exchange:
 
 
 def write(folder: Path, exchanges: Sequence[Exchange], size: int = 0) -> list[Path]:
-    """Return the archives of *exchanges*."""
     writer = ArchiveWriter(folder, "test", size=size, about={"software": "test"})
     for item in exchanges:
         writer.write(item)
@@ -52,7 +51,6 @@ def write(folder: Path, exchanges: Sequence[Exchange], size: int = 0) -> list[Pa
 
 
 def records(path: Path) -> list[ArchiveRecord]:
-    """Return the records of an archive without flaws."""
     found = list(read_records(path))
     assert not [record for record in found if isinstance(record, Flaw)]
     return [record for record in found if isinstance(record, ArchiveRecord)]
@@ -123,7 +121,6 @@ def test_renames_closed_archive(tmp_path: Path):
 
 
 def recover_elsewhere(folder: Path) -> str:
-    """Return the paths that another process recovers."""
     script = (
         "import sys, pathlib; from newscrawl.archives.archive_writer import recover;"
         "print(*recover(pathlib.Path(sys.argv[1])), sep='\\n', end='')"

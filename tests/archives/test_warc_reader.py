@@ -18,7 +18,6 @@ from tests.archives.test_warc import exchange, records, write
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """Return an archive of eight pages."""
     folder = tmp_path_factory.mktemp("whole")
     (path,) = write(folder, [exchange(number, 300) for number in range(8)])
     return path.read_bytes()
@@ -26,7 +25,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture(scope="module")
 def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a path for damaged archives."""
     return tmp_path_factory.mktemp("scratch") / "archive.warc.gz"
 
 
@@ -87,7 +85,6 @@ def test_damage_at_any_byte_loses_one_record(whole: bytes, scratch: Path, data: 
 
 
 def lost(archive: bytes, place: int) -> int:
-    """Return the number of the record at *place*."""
     return sum(end <= place for end in member_ends(archive))
 
 
@@ -106,7 +103,6 @@ def test_continues_after_each_damage(whole: bytes, scratch: Path, percent: int):
 
 
 def foreign(**options: bool) -> bytes:
-    """Return an archive of three pages written by warcio."""
     out = io.BytesIO()
     writer = WARCWriter(out, **options)
     writer.write_record(writer.create_warcinfo_record("x.warc", {"software": "other"}))

@@ -38,7 +38,6 @@ LATER = Article(**ARTICLES[0].to_dict() | {"body": f"{ARTICLES[0].body}\n\nMore 
 
 
 def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in *folder*."""
     return scrapy(folder, "cluster", *args)
 
 
@@ -98,7 +97,6 @@ def test_groups_story_of_three_sites(tmp_path: Path, options: list[str]):
 
 
 def test_reads_all_formats(tmp_path: Path):
-    """Plain and gzipped JSON Lines and Parquet give the same clusters."""
     plain = write_feed(tmp_path / "feed.jsonl", ARTICLES)
     (tmp_path / "feed.jsonl.gz").write_bytes(gzip.compress(plain.read_bytes()))
     (tmp_path / "feed.parquet").write_bytes(feed(ParquetItemExporter, ARTICLES))
@@ -141,7 +139,6 @@ def test_writes_parquet(tmp_path: Path):
 
 
 def test_prints_articles_by_default(tmp_path: Path):
-    """Articles go to standard output, the summary to standard error."""
     write_feed(tmp_path / "feed.jsonl", ARTICLES)
     done = run(tmp_path, "feed.jsonl")
     assert len([json.loads(line) for line in done.stdout.splitlines()]) == len(ARTICLES)
@@ -196,7 +193,6 @@ def test_rejects_cut_gzip(tmp_path: Path):
 
 
 def test_uses_settings_of_the_pipeline(tmp_path: Path):
-    """Thresholds and field names."""
     rows = [{"link": one.url, "text": one.body, "title": one.title} for one in ARTICLES]
     text = "".join(json.dumps(row) + "\n" for row in rows)
     (tmp_path / "feed.jsonl").write_text(text, encoding="utf-8")

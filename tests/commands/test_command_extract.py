@@ -25,7 +25,6 @@ class _Handler(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[str]:
-    """Serve ``tmp_path/www``; yield its root URL."""
     folder = tmp_path / "www"
     folder.mkdir()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
@@ -38,7 +37,6 @@ def site(tmp_path: Path) -> Iterator[str]:
 
 
 def scrapy_extract(folder: Path, *args: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command in *folder*, which is outside of any project."""
     return run_command("scrapy", folder, "extract", *args)
 
 

@@ -169,7 +169,6 @@ def test_decodes_sheets(data: bytes, charset: str | None, text: str):
 
 @pytest.mark.corpus
 def test_byte_scan_agrees_with_the_tree(corpus_dir: Path):
-    """The scan finds the same sheets as the parsed tree on 98 % of the pages."""
     differ, pages = (
         0,
         [p for name in ("news212", "fundus") for p in load_corpus(corpus_dir / name).pages],

@@ -16,7 +16,6 @@ MIN_AGREEMENT = 0.995
 
 @pytest.fixture(scope="module")
 def chromium() -> None:
-    """Skip the test if Chromium is missing."""
     if reason := missing():
         skip_missing(reason)
 
@@ -46,7 +45,6 @@ def test_agrees_on_real_pages(chromium: None, corpus_dir: Path, group: str):
 
 
 def check_agreement(comparisons: list[Comparison]) -> None:
-    """Check that each property agrees on nearly all text parents."""
     agreement = Agreement(comparisons)
     assert [c.error for c in agreement.comparisons if c.error] == []
     low = {name: agreement[name] for name in Style._fields if agreement[name] < MIN_AGREEMENT}

@@ -7,7 +7,6 @@ from newscrawl.css.parser import Declaration, parse_declarations
 
 
 def rules(css: str) -> list[tuple[str, str]]:
-    """Return selectors and declarations, without white space around them."""
     return [(selectors, block.strip()) for selectors, block, _ in parse_sheet(css).rules]
 
 

@@ -25,7 +25,6 @@ def css(number: int, rules: int = 200) -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return the path of a store that does not exist yet."""
     return tmp_path / "cache" / "sheets"
 
 
@@ -141,7 +140,6 @@ for number in range(int(sys.argv[3]), int(sys.argv[4])):
 
 
 def writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
-    """Start a process that stores sheets and says which it has stored."""
     arguments = [str(path), str(REPOSITORY), str(first), str(last)]
     return subprocess.Popen(
         [sys.executable, "-c", WRITER, *arguments], stdout=subprocess.PIPE, text=True

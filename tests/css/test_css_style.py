@@ -25,19 +25,16 @@ BODY = """<body id=top class="page wide"><div class=a><h1 title="x y">One</h1><p
 
 
 def styled(css: str, body: str = BODY) -> tuple[Document, Stylesheets]:
-    """Return a page with a style sheet, and its styles."""
     document = parse_document(f"<!doctype html><style>{css}</style>{body}".encode())
     return document, Stylesheets(document)
 
 
 def style_of(css: str, tag: str = "p", body: str = BODY) -> ComputedStyle:
-    """Return the style of the first element with *tag*."""
     document, styles = styled(css, body)
     return styles.style_of(document.tag.index(tag))
 
 
 def matched(selector: str) -> list[str]:
-    """Return the texts whose parents match *selector*."""
     document, styles = styled(f"{selector} {{ font-weight: 123 }}")
     return [
         document.text[row]

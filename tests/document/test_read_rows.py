@@ -35,7 +35,6 @@ def test_ends_of_lines(data: bytes):
 
 
 def columns(page: str | bytes, *, scripts: bool) -> dict[str, Any]:
-    """Return the fields of the document of *page*; empty if there is none."""
     try:
         document = parse_document(page, scripts=scripts)
         elements = [row for row, tag in enumerate(document.tag) if tag != TEXT]

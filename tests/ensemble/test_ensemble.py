@@ -31,12 +31,10 @@ NAMES = ("length", "digits", "size")
 
 
 def columns(*rows: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
-    """Return *rows* as columns."""
     return dict(zip(NAMES, zip(*rows, strict=True), strict=True))
 
 
 def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
-    """Return a tree with one inner node."""
     return Tree(
         np.array([feature, LEAF, LEAF]),
         np.array([threshold, 0.0, 0.0]),
@@ -48,7 +46,6 @@ def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
 
 @pytest.fixture
 def ensemble() -> TreeEnsemble:
-    """An ensemble of two stumps."""
     return ensemble_of(
         [stump(1.5, 0.0, 1.0), stump(10, 0.25, 0.75, feature=2)], NAMES, ["b.example", "a.example"]
     )
@@ -122,7 +119,6 @@ def test_does_not_unpickle(tmp_path: Path):
 
 
 def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
-    """Write *ensemble* with changed arrays."""
     save_ensemble(ensemble, path)
     with np.load(path) as arrays:
         np.savez(path, **{**arrays, **changed})
@@ -217,7 +213,6 @@ def test_rejects_an_empty_archive(tmp_path: Path):
 def test_predicts_as_scikit_learn(
     seed: int, trees: int, features: int, depth: int | None, whole: bool
 ):
-    """Random ensembles, with values at thresholds and far from them."""
     pytest.importorskip("sklearn")
     from sklearn.ensemble import RandomForestClassifier
 

@@ -97,7 +97,6 @@ READERS: dict[str, Callable[[bytes], list[dict[str, Any]]]] = {
 
 
 def numbers(path: Path) -> list[int]:
-    """Return the numbers of the articles in the feed *path*."""
     form = path.name.split(".")[1]
     return [int(row["url"].rpartition("/")[2]) for row in READERS[form](_unpacked(path))]
 

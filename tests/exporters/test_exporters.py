@@ -40,7 +40,6 @@ FULL = Article(
 
 
 def feed(exporter_class: Any, items: Iterable[Any], **options: Any) -> bytes:
-    """Return the feed of *items*."""
     file = io.BytesIO()
     exporter = exporter_class(file, **options)
     exporter.start_exporting()
@@ -51,7 +50,6 @@ def feed(exporter_class: Any, items: Iterable[Any], **options: Any) -> bytes:
 
 
 def written(items: Iterable[Any], **options: Any) -> parquet.ParquetFile:
-    """Return the Parquet file of *items*."""
     return parquet.ParquetFile(io.BytesIO(feed(ParquetItemExporter, items, **options)))
 
 

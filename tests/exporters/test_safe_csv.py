@@ -18,7 +18,6 @@ from tests.exporters.test_exporters import feed
 
 
 def export(*items: Any, **options: Any) -> list[list[str]]:
-    """Return the rows of a feed of *items*."""
     text = feed(SafeCsvItemExporter, items, **options).decode()
     return list(csv.reader(StringIO(text, newline="")))
 

@@ -33,7 +33,6 @@ def text_of(markup: str) -> str:
 
 
 def formatted(page: str, skip: frozenset[int] = frozenset()) -> tuple[str, str]:
-    """Return Markdown and HTML of the whole body of *page*."""
     document = parse_document(f"<body>{page}</body>")
     roots = [document.tag.index("body")]
     text, blocks = body_blocks(document, roots, skip, URL)

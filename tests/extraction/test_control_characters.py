@@ -79,7 +79,6 @@ def page(text: str) -> bytes:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Yield all texts in *value*."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

@@ -18,7 +18,6 @@ STORY = tuple(
 
 
 def prosemirror(text: str) -> dict[str, Any]:
-    """Return a paragraph as nested nodes, with a link."""
     head, link, tail = text.partition("the book")
     return {
         "type": "paragraph",
@@ -31,7 +30,6 @@ def prosemirror(text: str) -> dict[str, Any]:
 
 
 def htmlparser(text: str) -> dict[str, Any]:
-    """Return a paragraph as a tree of HTML nodes."""
     return {"type": "tag", "name": "p", "children": [{"type": "text", "data": text}]}
 
 
@@ -58,7 +56,6 @@ FORMS = {
 
 
 def page(data: object, *, shown: int = 2) -> str:
-    """Return a page that shows the first paragraphs, with *data* in a script."""
     paragraphs = "".join(f"<p>{text}</p>" for text in STORY[:shown])
     return (
         "<html><head><title>The piers of the bridge</title></head><body>"

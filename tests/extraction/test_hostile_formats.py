@@ -62,7 +62,6 @@ SNIPPETS = [
 
 
 def mutated(random: Random) -> bytes:
-    """Return a sample page with snippets, mostly in its text, and without some parts."""
     page = random.choice(PAGES)
     ends = [i + 1 for i in range(len(page)) if page[i] == ord(">")]
     for _ in range(random.randint(1, 40)):

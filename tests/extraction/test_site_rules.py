@@ -15,7 +15,6 @@ URL = "https://www.observer.example/2025/bridge.html"
 
 
 def read(html: str, folder: Path, rule: str | None, url: str = URL, **options: Any) -> Article:
-    """Return the article of a page, with the *rule* of its site."""
     if rule is None:
         return extract(html, url, fetched_at=NOW)
     (folder / "observer.example.txt").write_text(rule, encoding="utf-8")
@@ -24,7 +23,6 @@ def read(html: str, folder: Path, rule: str | None, url: str = URL, **options: A
 
 
 def found(article: Article, site: Site) -> dict[str, Any]:
-    """Return the fields of *article* that the *site* is about."""
     plain = article.to_dict() | {"body": tuple(article.body.split("\n\n"))}
     return {name: plain[name] for name in site.expected}
 
@@ -79,7 +77,6 @@ def test_several_elements_of_the_body(tmp_path: Path):
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_every_method(tmp_path: Path, method: str):
-    """Also the published methods are corrected."""
     site = next(site for site in SITES if site.name == "second-story-below")
     (tmp_path / "observer.example.txt").write_text(site.rule)
     options = ExtractOptions(site_rules=SiteRules(tmp_path))

@@ -80,7 +80,6 @@ def test_follows_no_other_links(url: str, pager: str):
 
 
 def join(pages: dict[str, str], url: str = STORY) -> tuple[Article, list[str]]:
-    """Return the joined article, and the URLs that were read."""
     requested = []
 
     async def read(url: str) -> Article | None:

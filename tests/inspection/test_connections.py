@@ -75,7 +75,6 @@ class Ports:
         return f"http://127.0.0.1:{self._sockets[name].getsockname()[1]}"
 
     def connected(self) -> set[str]:
-        """Return the names with a connection; close all."""
         selector = selectors.DefaultSelector()
         for name, listening in self._sockets.items():
             selector.register(listening, selectors.EVENT_READ, name)

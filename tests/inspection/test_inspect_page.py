@@ -38,7 +38,6 @@ def of_kind(findings: list[Finding], kind: str) -> list[Finding]:
 
 
 def test_trace_does_not_change_the_article():
-    """The article is the same with and without a trace."""
     article, _, _ = findings_of(PAGE.read_bytes())
     plain = extract(PAGE.read_bytes(), URL, fetched_at=article.fetched_at)
     assert plain == article
@@ -117,7 +116,6 @@ def test_runs_of_text_are_wrapped():
 
 
 def test_number_of_blocks_is_limited():
-    """A page with many blocks lists the first ones."""
     html = "<h1>Ferry</h1>" + f"<p>{PROSE * 3}</p>" * (MAX_BLOCKS + 200)
     _, findings, _ = findings_of(html)
     assert len(findings) < MAX_BLOCKS + 50
@@ -272,7 +270,6 @@ def test_mouse(inspected: Path):
 
 @needs_chromium
 def test_click_on_a_mark(inspected: Path):
-    """A click on a mark in the page selects its finding."""
     with browse(inspected) as (page, messages):
         # Locators in the frame would add listeners, which the sandbox reports as blocked scripts.
         place = page.evaluate(

@@ -18,7 +18,6 @@ from tests.neardup.test_neardup_index import story, words
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return the path of an index."""
     return tmp_path / "near-duplicates.sqlite"
 
 
@@ -119,7 +118,6 @@ def whole(count: int) -> list[list[tuple[object, ...]]]:
 
 
 def contents(index: Index) -> list[list[tuple[object, ...]]]:
-    """Return the whole content of an index."""
     tables = ("site", "cluster", "alias", "story", "boilerplate", "posting", "part")
     found = [index._connection.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
     index._postings.recent.take(0, 0)

@@ -14,12 +14,10 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def words(count: int, seed: int = 0) -> list[str]:
-    """Return random words."""
     return random.Random(seed).choices(WORDS, k=count)
 
 
 def story(url: str, text: list[str] | str, when: datetime = NOON) -> Story:
-    """Return a story of the site in its URL."""
     text = text if isinstance(text, str) else " ".join(text)
     return Story(url, text, when, url.split("/")[2])
 
@@ -223,7 +221,6 @@ def test_pages_of_one_site_require_a_higher_containment(site: str, joins: bool):
 
 
 def two_pass_clusters(collection: list[Story]) -> dict[str, str]:
-    """Return URL -> cluster of a two-pass clustering."""
     found = two_pass(collection)
     placed = zip(found.stories, found.verdicts, strict=True)
     return {story.url: verdict.cluster for story, verdict in placed}

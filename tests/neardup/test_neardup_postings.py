@@ -20,20 +20,17 @@ HASHES = st.lists(st.integers(0, 39), max_size=20, unique=True)
 
 
 def array(values: list[int]) -> np.ndarray:
-    """Return sorted hashes."""
     return np.array(sorted(values), np.uint32)
 
 
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
-    """Return an empty index in memory."""
     connection = FILE.connect(None)
     yield connection
     connection.close()
 
 
 def insert(connection: sqlite3.Connection, story: int) -> None:
-    """Insert a story with the columns that postings need."""
     row = (story, str(story), "", b"", 0, 0, 0, 0, 0, 1, 0, b"", b"", b"", b"", "")
     connection.execute(f"INSERT INTO story VALUES ({', '.join('?' * len(row))})", row)
 
@@ -48,7 +45,6 @@ def hashes_of(part: int, count: int) -> np.ndarray:
 
 
 def posted_keys_of(values: np.ndarray) -> np.ndarray:
-    """Return the key of each hash."""
     parts = [
         posted_keys(values[at : at + 64], array([]), learned=True)
         for at in range(0, values.size, 64)

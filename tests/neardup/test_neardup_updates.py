@@ -18,7 +18,6 @@ from tests.neardup.test_neardup_index import NOON, story, words
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Return the path of an index."""
     return tmp_path / "near-duplicates.sqlite"
 
 

@@ -48,7 +48,6 @@ def crawls(
 
 @pytest.mark.parametrize("seed", range(10))
 def test_unchanged_sites_raise_no_alarm(seed: int):
-    """Twenty unchanged sites, ten seeds."""
     assert find_alarms(crawls(seed)) == []
 
 
@@ -72,7 +71,6 @@ def test_changed_site_raises_an_alarm(
 
 
 def test_small_changes_raise_no_alarm():
-    """A significant change below the minimum is not reported."""
     slightly = crawls(0, change=lambda a: a._replace(confidence=0.91))
     for record in slightly[:-1]:
         record.sites["site-3.example"].articles = [
@@ -137,5 +135,4 @@ def test_silence(days: int, silent: bool):
 
 
 def test_one_crawl_raises_no_alarm():
-    """Without an earlier crawl there is nothing to compare with."""
     assert find_alarms(crawls(0)[:1]) == []

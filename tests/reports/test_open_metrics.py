@@ -72,7 +72,6 @@ def test_samples(tmp_path: Path, text: str):
 
 
 def test_file_is_replaced(tmp_path: Path):
-    """An old file is replaced whole, and nothing is left over."""
     metrics = tmp_path / "textfile" / "crawl.prom"
     metrics.parent.mkdir()
     metrics.write_text("old\n" * 1000)

@@ -79,7 +79,6 @@ def newsrooms() -> list[Newsroom]:
 
 @pytest.fixture(scope="module")
 def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the state file of the two crawls."""
     folder = tmp_path_factory.mktemp("redesign")
     with NewsServer(newsrooms()) as server:
         crawls, log = crawl_hours(folder, server, (0, SECOND), NEWSCRAWL_UPDATE_WINDOW=0)
@@ -99,7 +98,6 @@ def test_alarms(state: Path):
 
 
 def test_record_has_counts(state: Path):
-    """The state has the counts and articles of each site."""
     record = read_crawls(str(state))[0].sites[site("stays", 3)]
     assert record.counts["article"] == len(record.articles) == ARTICLES
     assert record.counts["fetched"] == ARTICLES

@@ -90,7 +90,6 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
 
 
 def test_first_crawl(tmp_path: Path):
-    """One crawl has no plots, and the pages say so."""
     write_report(records()[:1], [], tmp_path)
     for path in [tmp_path / "index.html", *(tmp_path / "sites").iterdir()]:
         text = path.read_text(encoding="utf-8")
@@ -203,7 +202,6 @@ def test_keyboard_and_screen_reader(report: Path):
 
 
 def test_inputs_without_a_crawl(tmp_path: Path):
-    """A feed and a database without a record are errors that name the file."""
     feed = tmp_path / "feed.jsonl"
     feed.write_text('{"url": "https://a.example/1"}')
     with pytest.raises(ReportError, match=r"feed\.jsonl: file is not a database"):
@@ -230,7 +228,6 @@ def test_inputs_without_a_crawl(tmp_path: Path):
     ],
 )
 def test_errors_take_one_line(tmp_path: Path, args: tuple[str, ...], code: int, message: str):
-    """Wrong usage ends with 2."""
     (tmp_path / "state.sqlite").touch()
     done = run_report(*(arg.replace("{tmp}", str(tmp_path)) for arg in args))
     assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr

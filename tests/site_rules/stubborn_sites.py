@@ -21,7 +21,6 @@ STORY, EXTRA = (tuple(text.strip().split("\n")) for text in (_STORY, _EXTRA))
 
 
 def paragraphs(texts: Iterable[str] = STORY) -> str:
-    """Return *texts* as HTML."""
     return "\n".join(f"<p>{text}</p>" for text in texts)
 
 

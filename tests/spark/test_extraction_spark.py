@@ -37,7 +37,6 @@ COMMAND = "from newscrawl.cli.main import main; main()"
 
 @pytest.fixture(scope="module", autouse=True)
 def spark() -> None:
-    """Skip if PySpark or Java is missing."""
     require_spark()
 
 
@@ -98,7 +97,6 @@ def table(folder: Path, name: str, order: str) -> Rows:
 
 
 def check(folder: Path, expected: tuple[Rows, Rows, str]) -> None:
-    """Compare the output in *folder* with one machine."""
     articles, _, printed = expected
     assert len(articles) == HOSTS
     assert table(folder, "articles.parquet", "url") == sorted(articles, key=lambda row: row["url"])
@@ -114,7 +112,6 @@ def check(folder: Path, expected: tuple[Rows, Rows, str]) -> None:
 def test_extracts_and_clusters_like_one_machine(
     archives: Path, expected: tuple[Rows, Rows, str], tmp_path: Path
 ):
-    """In local mode."""
     args = ["run", str(archives), "out", "--master", "local[2]", *LIMITS]
     status, printed = run(tmp_path, *args, **HOSTILE)
     assert status == 0, printed

@@ -34,12 +34,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module", autouse=True)
 def spark() -> None:
-    """Skip if PySpark or Java is missing."""
     require_spark()
 
 
 def rows_of(made: Iterable[Story]) -> Rows:
-    """Convert stories to rows of a feed."""
     return [
         {"url": one.url, "title": f"“{one.url[-3:]}”", "body": one.text, "date": one.when}
         for one in made
@@ -47,7 +45,6 @@ def rows_of(made: Iterable[Story]) -> Rows:
 
 
 def lines_of(rows: Rows) -> str:
-    """Convert rows to JSON Lines."""
     plain = (row | {"date": row["date"].isoformat()} for row in rows)
     return "".join(json.dumps(row) + "\n" for row in plain)
 
@@ -61,7 +58,6 @@ def expected(feeds: Iterable[Path], options: Options) -> tuple[Rows, Rows]:
 
 
 def read(folder: Path) -> Rows:
-    """Return the rows of an output folder."""
     if folder.suffix == ".parquet":
         return parquet.read_table(folder).to_pylist()
     parts = sorted(folder.glob("part-*"))
@@ -155,7 +151,6 @@ print(json.dumps(components(pairs).collect()))
 
 
 def test_finds_connected_components(tmp_path: Path):
-    """Finds chains, rings, stars and random graphs, named by their lowest position."""
     draw = random.Random(5)
     names = draw.sample(range(200), 200)
     chain = [(n, n + 1) for n in range(20)]

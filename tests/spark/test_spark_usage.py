@@ -22,7 +22,6 @@ from tests.helpers.spark_cluster import require_spark
     ],
 )
 def test_rejects_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], message: str):
-    """Prints one line."""
     require_spark()
     assert main(args) == 2
     (line,) = capsys.readouterr().err.splitlines()

@@ -90,7 +90,6 @@ def test_day_means_with_and_without_doubtful_labels():
 
 
 def test_tables_of_dates():
-    """A row for each group of pages and labels."""
     scores = summarise(days())
     groups = {"all": "all pages", "tune": "tune half"}
     table = date_table("small", scores, groups)

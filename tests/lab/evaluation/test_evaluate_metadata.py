@@ -91,7 +91,6 @@ def test_relative_image_url_is_resolved():
 
 
 def test_site_name_section_and_tags():
-    """Tags are a set with an F1."""
     found = right(site_name="the harbour mail", section="Sport", tags=("storms", "HARBOUR"))
     assert (found["site_name"], found["section"], found["tags"]) == (True, False, True)
     partly = field_matches(PAGE, MetadataValues(tags=["Storms", "Weather"]))["tags"]
@@ -126,7 +125,6 @@ def test_metadata_means():
 
 
 def test_methods_are_compared_by_right_authors():
-    """By the bootstrap over sites, with --baseline."""
     ours = [outcome(number, f"site{number}", RIGHT) for number in range(4)]
     theirs = [*ours[:2], *(outcome(number, f"site{number}", SILENT) for number in (2, 3))]
     rows = changes(map(FamilyPage.of, ours), map(FamilyPage.of, theirs))

@@ -57,7 +57,6 @@ def copies() -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a corpus of clusters."""
     return write_corpus(tmp_path_factory.mktemp("corpora") / "made", copies())
 
 

@@ -15,7 +15,6 @@ DAY = date(2024, 5, 3)
 
 
 def labelled(**labels: Any) -> LabelledPage:
-    """Return a page with labels."""
     values = {"title": TITLE, "date": DAY, **labels}
     return LabelledPage(
         "corpus", "id", Path("pages/id.html.gz"), "https://a.example/1", "a.example", "tune", **values
@@ -23,7 +22,6 @@ def labelled(**labels: Any) -> LabelledPage:
 
 
 def texts(html: str, **labels: Any) -> dict[str, list[str]]:
-    """Return the texts of the nodes that hold the labels."""
     document = parse_document(html)
     found = align(document, labelled(**labels))
     return {

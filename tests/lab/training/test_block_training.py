@@ -36,7 +36,6 @@ from tests.body.test_block_classifier import NOISE, STORY, page
 
 
 def boosted(seed: int = 0) -> tuple[object, np.ndarray, TreeEnsemble]:
-    """Return a fitted model, rows, and the model as an ensemble."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rng = np.random.default_rng(seed)

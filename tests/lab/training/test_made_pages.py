@@ -93,7 +93,6 @@ def test_kind_examples_of_a_page(tmp_path: Path):
 
 
 def test_kind_models_separate_articles_and_lists():
-    """Also on other sites; calibration is monotonic."""
     pytest.importorskip("sklearn")
     pages = [
         KindPage(

@@ -86,7 +86,6 @@ def test_rules_after_the_classifiers(page: str, expected: tuple[str | None, list
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a corpus of a site a page."""
     return write_corpus(tmp_path_factory.mktemp("corpora") / "small", map(harbour_page, range(9)))
 
 
@@ -139,7 +138,6 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_train_prints_tables(trained: Path):
-    """Coverage of labels and files."""
     printed = (trained / "printed.txt").read_text()
     assert "Labels found in text nodes" in printed
     assert {"cardoso-title.npz", "cardoso-date.npz", "title.npz"} <= set(printed.split())

@@ -64,7 +64,6 @@ def drawn(document: Document) -> PageGeometry:
 
 
 def rows_of(columns: dict[str, list[float]]) -> list[dict[str, float]]:
-    """Return name -> value for each row of *columns*."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -171,7 +170,6 @@ def test_extract_without_geometry_or_models():
 
 
 def test_command_without_geometry(pages: list[LabelledPage]):
-    """Each error is one line."""
     corpus = str(pages[0].path.parent.parent)
     for arguments, message in (
         ((), "method v-wrapper requires --geometry DIR"),
