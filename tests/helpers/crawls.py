@@ -119,7 +119,7 @@ class ReactorMeter:
             self._stats.inc_value(f"tasks/{function.rpartition(':')[2]}")
             return await call(pool, function, *args, **options)
 
-        WorkerPool.call = counted
+        WorkerPool.call = counted  # type: ignore[assignment, method-assign]
 
     def _wrap_header_parser(self) -> None:
         receive = HTTPClientParser.headerReceived
@@ -127,9 +127,9 @@ class ReactorMeter:
         def received(parser: Any, name: bytes, value: bytes) -> None:
             parser.received_headers = getattr(parser, "received_headers", 0) + 1
             self._stats.max_value("reactor/headers", parser.received_headers)
-            receive(parser, name, value)
+            receive(parser, name, value)  # type: ignore[no-untyped-call]
 
-        HTTPClientParser.headerReceived = received
+        HTTPClientParser.headerReceived = received  # type: ignore[method-assign]
 
     def _start(self) -> None:
         self._loop.start(self._TICK_INTERVAL, now=False)

@@ -116,7 +116,8 @@ class FaultMeter(ReactorMeter):
 
     def _reactor_stack(self) -> str:
         """Return the current function of the event loop's thread and its nearest known callers."""
-        frame, names = sys._current_frames().get(self._reactor_thread), []
+        frame = sys._current_frames().get(self._reactor_thread)
+        names: list[str] = []
         while frame is not None and len(names) < 40:
             names.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
             frame = frame.f_back

@@ -81,7 +81,7 @@ class ForkedScrapy:
         """Return the exit code; kill the process if it lasts longer than *timeout* seconds."""
         self._process.join(timeout)
         if self._process.exitcode is None:
-            error = subprocess.TimeoutExpired(self._arguments, timeout)
+            error = subprocess.TimeoutExpired(self._arguments, timeout or 0)
             error.add_note(self._abort())
             raise error
         return self._process.exitcode

@@ -53,9 +53,9 @@ class Style(NamedTuple):
 
 def _agree(name: str, ours: Any, theirs: Any) -> bool:
     if name == "font_weight":  # ours are integers
-        return abs(ours - theirs) < 1
+        return bool(abs(ours - theirs) < 1)
     if name == "font_size":
-        return abs(ours - theirs) <= SIZE_TOLERANCE
+        return bool(abs(ours - theirs) <= SIZE_TOLERANCE)
     return bool(ours == theirs)
 
 
