@@ -1,14 +1,14 @@
 """Pages in WARC archives, and ``scrapy extract`` over archives."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
+import subprocess
 import zlib
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import brotli
 import pytest
@@ -24,10 +24,6 @@ from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.items import PageItem
 from tests.extraction.test_extraction import PAGE, TITLE, URL
 from tests.helpers.forked_scrapy import scrapy
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 AT = "2024-05-05T08:00:00Z"
 HTML = ("Content-Type", "text/html; charset=utf-8")
@@ -50,7 +46,7 @@ class Archive:
         kind: str = "response",
         content_type: str = "",
         **warc: str,
-    ) -> Archive:
+    ) -> "Archive":
         """Add a record; without *headers*, one of HTML."""
         http = StatusAndHeaders(status, list(headers or [HTML]), protocol="HTTP/1.1")
         named = {name.replace("_", "-"): value for name, value in warc.items()}

@@ -1,13 +1,12 @@
 """Hostile records of archives: each is one failure, and the rest of the archive is read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +16,8 @@ from newscrawl.archives.archive_reader import (
     ArchiveRecord,
     read_records,
 )
-from newscrawl.archives.captures import NoPageError, page_of, record_pages
+from newscrawl.archives.captures import Failure, NoPageError, page_of, record_pages
+from newscrawl.items import PageItem
 from tests.conftest import REPOSITORY
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_archives import (
@@ -31,12 +31,6 @@ from tests.helpers.hostile_archives import (
     record,
     suffix,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.archives.captures import Failure
-    from newscrawl.items import PageItem
 
 MAX_MEMORY = 400
 

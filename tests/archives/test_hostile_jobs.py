@@ -1,11 +1,11 @@
 """Hostile archives give the same articles, counts and failures by command, ``Job`` and Spark."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -14,10 +14,6 @@ from newscrawl.archives.jobs import Job
 from tests.helpers import spark_cluster
 from tests.helpers.forked_scrapy import newscrawl
 from tests.helpers.hostile_archives import FORMS, GOOD, RECORDS, archive, bombs, record, suffix
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

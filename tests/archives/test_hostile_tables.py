@@ -1,31 +1,26 @@
 """Hostile rows of page tables: each is one failure, and the others are read."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
 import subprocess
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from newscrawl.archives.captures import Failure
 from newscrawl.archives.jobs import Job
 from newscrawl.archives.sources import Unit
 from newscrawl.document.document import MAX_PAGE_BYTES
+from newscrawl.items import PageItem
 from tests.archives.test_unit_pages import read
 from tests.conftest import REPOSITORY
 from tests.extraction.test_extraction import PAGE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.archives.captures import Failure
-    from newscrawl.items import PageItem
 
 URL = "https://evil.test/x"
 GOOD = [f"https://site{number}.test/{number}" for number in range(4)]

@@ -1,21 +1,20 @@
 """Jobs: articles and failures of hostile pages, restarts, remote files, other ``map`` functions."""
 
-from __future__ import annotations
-
 import gzip
 import http.server
 import json
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.dataset
 import pytest
 
 from newscrawl.archives.jobs import Job
-from newscrawl.archives.output_folder import ArticleTables
+from newscrawl.archives.output_folder import ArticleTables, UnitRecord
 from newscrawl.archives.remote_files import (
     list_names,
     open_seekable,
@@ -23,18 +22,13 @@ from newscrawl.archives.remote_files import (
     remove,
     write_bytes,
 )
+from newscrawl.archives.sources import Unit
 from newscrawl.exporters.parquet import ARTICLE_COLUMNS, EXTRA_COLUMNS
 from newscrawl.items import Article
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_tasks import HOSTILE_PAGES
 from tests.helpers.spark_cluster import write_archive
 from tests.site_rules.stubborn_sites import SITES, STORY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from newscrawl.archives.output_folder import UnitRecord
-    from newscrawl.archives.sources import Unit
 
 DAY = "2026-11-22T23:30:00Z"
 NEXT_DAY = "2026-11-23T00:30:00Z"

@@ -1,12 +1,12 @@
 """One page, one article: by the command, a job, the pipeline and in a crawl."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.archives.sources import Unit
 from newscrawl.archives.unit_extraction import UnitExtraction, unit_worker
 from newscrawl.cli.extract_pages import command
+from newscrawl.items import Article, PageItem
 from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.pipelines import NewsExtractPipeline
 from newscrawl.workers.pool import WorkerPool
@@ -31,13 +32,7 @@ from samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from newscrawl.items import Article, PageItem
-
-    Articles = list[dict[str, Any]]
+Articles = list[dict[str, Any]]
 
 #: the time of a page is when a file is read, and in an archive shortly before the crawl's
 OF_ROUTE = ("fetched_at",)

@@ -1,25 +1,20 @@
 """A job that reads from and writes to S3, here to moto's server."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import skip_missing
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 JOB = """
 import json, sys, fsspec

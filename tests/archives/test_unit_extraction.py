@@ -1,10 +1,10 @@
 """Extraction of a unit continues after pages that end the worker."""
 
-from __future__ import annotations
-
 import gzip
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,16 +18,11 @@ from newscrawl.archives.unit_extraction import (
     close_server,
     unit_worker,
 )
+from newscrawl.items import Article
 from newscrawl.pipeline_options import PipelineOptions
 from newscrawl.workers.process import Limits
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from newscrawl.items import Article
 
 DAY = "2026-11-22T10:00:00Z"
 #: pages by position: an article, or a task of ``tests.helpers.hostile_tasks``

@@ -1,12 +1,11 @@
 """Division of files into units, and the pages of each."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,6 +13,7 @@ from pyarrow import parquet
 from scrapy.settings import Settings
 
 from newscrawl.archives import captures
+from newscrawl.archives.captures import Failure
 from newscrawl.archives.jobs import misread
 from newscrawl.archives.output_folder import UnitRecord
 from newscrawl.archives.sources import Unit, UnknownSourceError, cc_news, plan
@@ -22,11 +22,6 @@ from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.items import PageItem
 from newscrawl.pipeline_options import PipelineOptions
 from tests.archives.test_archives import Archive
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.archives.captures import Failure
 
 HTML = b"<p>A page."
 URLS = [f"https://one.test/{number}" for number in range(30)]

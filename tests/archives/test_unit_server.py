@@ -1,9 +1,8 @@
 """The server that forks the workers of units."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -14,9 +13,6 @@ from newscrawl.archives.unit_extraction import close_server, unit_worker
 from newscrawl.workers import fork_server
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.spark_cluster import write_archive
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Writer of WARC archives, and recovery after a stopped crawl."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import itertools
@@ -11,8 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -25,10 +24,6 @@ from samples import SampleSites
 from samples.server import write_sites_file
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 AT = datetime(2026, 11, 22, 5, 30, 0, 123456, tzinfo=UTC)
 

@@ -1,11 +1,9 @@
 """Reader of WARC archives: damage, archives of other tools, selection."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +14,6 @@ from warcio.warcwriter import WARCWriter
 from newscrawl.archives import archive_reader as archives
 from newscrawl.archives.archive_reader import ArchiveError, ArchiveRecord, Flaw, read_records
 from tests.archives.test_warc import exchange, records, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,12 @@
 """``scrapy cluster``: feeds in, articles and clusters out."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -17,11 +18,6 @@ from newscrawl.exporters import ParquetItemExporter
 from newscrawl.pipelines import NearDuplicatePipeline
 from samples import expected_pages
 from tests.helpers.forked_scrapy import scrapy
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Sequence
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -1,20 +1,16 @@
-from __future__ import annotations
-
 import json
+import subprocess
+from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import pytest
 
 from tests.extraction.test_extraction import PAGE, TITLE
 from tests.helpers.forked_scrapy import run_command
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class _Handler(SimpleHTTPRequestHandler):

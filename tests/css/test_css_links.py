@@ -1,9 +1,8 @@
 """URLs of the style sheets that a page links."""
 
-from __future__ import annotations
-
+import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
@@ -19,10 +18,6 @@ from newscrawl.css.sheet_links import (
     sheet_urls,
 )
 from newscrawl.lab.corpora.corpus import load_corpus
-
-if TYPE_CHECKING:
-    import re
-    from pathlib import Path
 
 PAGE = "http://paper.test/2026/story.html"
 

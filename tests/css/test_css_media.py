@@ -1,7 +1,5 @@
 """Media queries for a light screen of 1280 by 800 pixels with a mouse."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.css.parser import media_applies

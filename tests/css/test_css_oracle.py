@@ -1,8 +1,6 @@
 """Computed styles compared with Chromium on samples, frameworks and real pages."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from tests.conftest import skip_missing
 from tests.oracle.compare import Agreement, Comparison, Style, compare
 from tests.oracle.frameworks import framework_pages, missing_registry
 from tests.oracle.pages import corpus_pages, sample_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MIN_AGREEMENT = 0.995
 """Minimum agreement with Chromium in each property on the text parents of a group of pages."""

@@ -1,7 +1,5 @@
 """Parsing of style sheets and declarations."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.css import parse_sheet, parser

@@ -1,14 +1,12 @@
 """The store of parsed style sheets, in memory and on disk."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,6 @@ from newscrawl import clock
 from newscrawl.css import SheetStore, parse_sheet, sheet_hash, sheet_store
 from newscrawl.css.sheet_store import MIN_STORED_LENGTH
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONG = f"h1 {{ color: red }} /* {'x' * MIN_STORED_LENGTH} */"
 

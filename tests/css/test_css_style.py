@@ -1,7 +1,5 @@
 """Computed styles of small pages: selectors, cascade, values, variables, limits."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

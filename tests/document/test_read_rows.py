@@ -1,9 +1,8 @@
 """The pass over the bytes of a page against the pass over libxml2's tree."""
 
-from __future__ import annotations
-
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -25,9 +24,6 @@ from newscrawl.document.guard import MAX_ATTRIBUTES
 from newscrawl.document.html_tables import BOOLEAN, CLOSED_BY, PRIORITIES, RAWTEXT, RCDATA, VOID
 from tests.conftest import corpus_pages, run_python
 from tests.helpers.compiled import assert_equal_in_python
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 if not is_compiled(read_rows):
     pytest.skip("the compiled pass is not built", allow_module_level=True)

@@ -1,7 +1,5 @@
 """Tests of the repairs of the tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.document.document import parse_document

@@ -1,7 +1,5 @@
 """Tree ensembles: prediction against scikit-learn, and validation of model files."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from array import array

@@ -1,14 +1,14 @@
 """Feeds of several crawls with the same ``FEEDS``, as a scheduled crawl writes them."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -17,10 +17,6 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from newscrawl.exporters import FeedFileStorage, ParquetItemExporter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CRAWL = """
 import datetime, sys

@@ -1,12 +1,11 @@
 """Parquet exporter, read back with pyarrow."""
 
-from __future__ import annotations
-
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from datetime import UTC, date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -21,9 +20,6 @@ from newscrawl.exporters import (
 from newscrawl.exporters.parquet import EXTRA_COLUMNS
 from newscrawl.items import Article, Breadcrumb, Evidence, Media
 from newscrawl.pipelines.item_filler import use_article_adapter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 TOKYO = timezone(timedelta(hours=9))
 FULL = Article(

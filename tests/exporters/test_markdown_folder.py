@@ -1,12 +1,10 @@
 """Folders of Markdown files: safe names, one file for a URL, crawls and feeds that write them."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
 from datetime import date
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -18,9 +16,6 @@ from newscrawl.exporters.markdown_folder import MarkdownFolder
 from tests.helpers.forked_scrapy import newscrawl
 from tests.servers.page_server import PageServer
 from tests.site_rules.stubborn_sites import STORY, page, paragraphs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def article(title: str | None, url: str = "https://a.example/1", body: str = "Text") -> Article:

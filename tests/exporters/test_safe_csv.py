@@ -1,13 +1,12 @@
 """CSV exporter with escaped formulas."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess
 import sys
 from io import BytesIO, StringIO
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,9 +14,6 @@ from hypothesis import strategies as st
 
 from newscrawl.exporters.text_feeds import SafeCsvItemExporter, escape_formula
 from newscrawl.items import Article, BodyLink, Breadcrumb, Evidence, Media
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def export(*items: Any, **options: Any) -> list[list[str]]:

@@ -1,10 +1,9 @@
 """Faulty pages end as an article or as one counted failure, and do not affect other pages."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -15,9 +14,6 @@ from newscrawl.workers.process import Limits
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
 from tests.servers import pages
 from tests.servers.faulty_pages import FAULT_SITES, PAGES, FaultServer, FaultSite
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """Pages of public bug reports about bodies, kinds and languages."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime

@@ -1,11 +1,10 @@
 """Markdown and HTML of the body: the same words as the text, and nothing active."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -27,14 +26,9 @@ from newscrawl.extraction.method import MethodResult
 from newscrawl.extraction.story_media import set_story_media
 from newscrawl.extraction.web_addresses import MAX_URL, web_url
 from newscrawl.items import EXTRA_FIELDS, Article, BodyLink, Evidence, Media
-from samples import expected_pages
+from samples import ExpectedPage, expected_pages
 from tests.helpers.formats_read_back import CORPUS_NAMES, FORMATS, URL, articles, faults, rendered
 from tests.pages.sample_pages import LEGACY, label
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from samples import ExpectedPage
 
 
 def text_of(markup: str) -> str:

@@ -1,20 +1,16 @@
 """No text of an article has control characters: ``cat feed.csv`` runs nothing."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from newscrawl.extraction.methods import available_methods
 from newscrawl.items import EXTRA_FIELDS, Article
 from newscrawl.workers.tasks import extract_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CONTROLS = "\x07\x1bc\x7f\x80\x85\x9b31m\u202d\u202e"
 RAW = f"A {CONTROLS} B"

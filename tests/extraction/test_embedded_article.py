@@ -1,7 +1,5 @@
 """Articles in the embedded data of pages that show only their beginning."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from html import escape

@@ -1,12 +1,11 @@
 """Tests of ``extract()``: fields, options, methods and unusual input."""
 
-from __future__ import annotations
-
 import gzip
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -21,10 +20,6 @@ from newscrawl.extraction.extract import METHODS, ExtractOptions, UnknownMethodE
 from newscrawl.extraction.method import Method, MethodResult
 from newscrawl.workers.tasks import extract_page
 from tests.conftest import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 URL = "https://news.example/politics/bridge"

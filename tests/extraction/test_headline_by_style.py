@@ -1,7 +1,5 @@
 """Headlines of pages without headings and stated titles."""
 
-from __future__ import annotations
-
 import pytest
 
 import newscrawl

@@ -1,7 +1,5 @@
 """Text inside the story that a sheet hides from readers."""
 
-from __future__ import annotations
-
 import pytest
 
 import newscrawl

@@ -1,21 +1,16 @@
 """Markdown and HTML of hostile pages, checked by a sanitiser: words of the text, nothing active."""
 
-from __future__ import annotations
-
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from newscrawl.body.parts import PARTS
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.items import Article
 from newscrawl.text import squeeze, words
 from samples import expected_pages
 from tests.helpers.formats_read_back import FORMATS, URL, is_inactive, rendered, words_of
-
-if TYPE_CHECKING:
-    from newscrawl.items import Article
 
 PAGES = [page.file.read_bytes() for page in expected_pages()]
 OPTIONS = ExtractOptions(parts=frozenset(PARTS), extra_fields=FORMATS)

@@ -1,9 +1,6 @@
 """Markdown of the body, as HTML by markdown-it-py, has the structure of the body as HTML."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from lxml import etree, html
@@ -15,12 +12,9 @@ from newscrawl.extraction.body_formats import set_formats
 from newscrawl.extraction.body_structure import body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.items import Article
-from samples import expected_pages
+from samples import ExpectedPage, expected_pages
 from tests.helpers.formats_read_back import FORMATS, URL
 from tests.pages.sample_pages import LEGACY, label
-
-if TYPE_CHECKING:
-    from samples import ExpectedPage
 
 MARKDOWN = MarkdownIt("commonmark").enable("table")
 CONTAINERS = {"blockquote", "div", "li", "ol", "table", "tr", "ul"}

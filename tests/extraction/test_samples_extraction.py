@@ -1,18 +1,12 @@
 """Extraction of the pages of the sample sites."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from newscrawl.extraction.extract import extract
+from newscrawl.items import Article
 from samples import ExpectedPage, expected_pages
 from samples.expected import Check
 from tests.pages.sample_pages import ARTICLES, LEGACY, label
-
-if TYPE_CHECKING:
-    from newscrawl.items import Article
 
 
 def extracted(page: ExpectedPage) -> Article:

@@ -1,20 +1,14 @@
 """Site rules correct what extraction reads wrongly, and fall back to the method."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from newscrawl import ExtractOptions, SiteRules, extract
+from newscrawl import Article, ExtractOptions, SiteRules, extract
 from newscrawl.extraction.methods import METHODS
 from tests.site_rules.stubborn_sites import SITES, STORY, Site, page, paragraphs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl import Article
 
 NOW = datetime(2026, 11, 29, tzinfo=UTC)
 URL = "https://www.observer.example/2025/bridge.html"

@@ -1,7 +1,5 @@
 """Stories on several pages: links to further pages, and what is joined."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Articles as TEI: valid by the DTD of corpora, with the words of the text."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import etree
 

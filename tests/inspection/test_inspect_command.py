@@ -1,19 +1,15 @@
 """``newscrawl inspect`` in a process of its own."""
 
-from __future__ import annotations
-
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from samples import SampleSites
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import newscrawl
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
 
 PAGE = Path(__file__).parents[1] / "pages/comments/pages/wordpress-classic.en.html"
 

@@ -1,10 +1,7 @@
 """The page of ``newscrawl inspect``: findings, safety, and its use in Chromium."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +10,7 @@ from newscrawl.extraction.method import Trace
 from newscrawl.extraction.methods import available_methods
 from newscrawl.inspection.findings import MAX_BLOCKS, Finding, find_all
 from newscrawl.inspection.inspect_page import inspect_page, marked_page
+from newscrawl.items import Article
 from tests.helpers.browser import (
     DESKTOP,
     PHONE,
@@ -23,9 +21,6 @@ from tests.helpers.browser import (
     overflow,
     tab_stops,
 )
-
-if TYPE_CHECKING:
-    from newscrawl.items import Article
 
 PAGE = Path(__file__).parents[1] / "pages/comments/pages/wordpress-classic.en.html"
 URL = "https://news.example/2026/10/ferry.html"

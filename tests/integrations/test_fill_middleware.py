@@ -1,18 +1,13 @@
 """Items of a spider filled from their responses."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.foreign_projects import ADDON, run_spider
 from tests.servers import pages
 from tests.servers.page_server import PageServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPIDER = """
 import scrapy

@@ -1,7 +1,5 @@
 """Extraction from response objects."""
 
-from __future__ import annotations
-
 import pytest
 import requests
 import web_poet

@@ -1,9 +1,7 @@
 """Scrapy's JOBDIR and HTTPCACHE, scrapy-playwright and scrapy-zyte-api together with the add-on."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from scrapy.addons import AddonManager
@@ -18,9 +16,6 @@ from tests.conftest import skip_missing
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages
 from tests.servers.page_server import PageServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPIDER = """
 import scrapy

@@ -1,17 +1,12 @@
 """Articles as dependencies of callbacks and page objects, with scrapy-poet."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages
 from tests.servers.page_server import PageServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SPIDER = '''
 import newscrawl

@@ -1,9 +1,7 @@
 """Majority linkage of one new story and of a collection."""
 
-from __future__ import annotations
-
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +15,6 @@ from newscrawl.neardup.clusters import (
 from newscrawl.neardup.pairs import Pair
 from newscrawl.neardup.sketch import Similarity, sketch
 from tests.neardup.test_neardup_index import words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
 
 OWN = 10_000
 

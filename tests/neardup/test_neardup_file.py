@@ -1,24 +1,19 @@
 """File of the near-duplicate index: rejected files, killed writers."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from newscrawl.neardup import Index, NearDuplicateIndexError, Options, Story
 from tests.helpers.neardup_writer import OPTIONS, stories
 from tests.neardup.test_neardup_index import story, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

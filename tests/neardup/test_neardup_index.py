@@ -1,7 +1,5 @@
 """Verdicts of the near-duplicate index."""
 
-from __future__ import annotations
-
 import random
 from datetime import UTC, datetime
 from itertools import permutations

@@ -1,10 +1,9 @@
 """Postings and boilerplate: the same results as with plain dicts."""
 
-from __future__ import annotations
-
+import sqlite3
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,10 +15,6 @@ from newscrawl.neardup import postings
 from newscrawl.neardup.database import FILE
 from newscrawl.neardup.postings import BloomFilter, InvertedIndex, RecentPostings, posted_keys
 from newscrawl.neardup.site_boilerplate import MAX_PAGES, RecentPages
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator
 
 HASHES = st.lists(st.integers(0, 39), max_size=20, unique=True)
 

@@ -1,7 +1,5 @@
 """Sketches of texts."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import numpy as np

@@ -1,10 +1,9 @@
 """Near-duplicate index over time: updates, merged clusters, the window, restarts, pruning."""
 
-from __future__ import annotations
-
+import random
 from datetime import timedelta
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,10 +14,6 @@ from newscrawl.neardup.batch import in_order, two_pass
 from newscrawl.neardup.postings import SETTLE_INTERVAL
 from tests.helpers.neardup_writer import OPTIONS, stories
 from tests.neardup.test_neardup_index import NOON, story, words
-
-if TYPE_CHECKING:
-    import random
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ The groups are samples, frameworks (from the npm registry), css-complete, css-si
 fundus.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,23 +1,18 @@
 """Comparison of computed styles with Chromium, for each parent of a text node."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from lxml import etree
 
 from newscrawl.css import Stylesheets, decode_sheet
 from newscrawl.document.document import HEAD, SCRIPT, TEXT, Document, parse_document
 from newscrawl.lab.corpora.chromium import numbered_html
 from tests.oracle.chromium import Rendered, Request, render
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from lxml import etree
-
-    from tests.oracle.pages import Page
+from tests.oracle.pages import Page
 
 _MAX_COMPOUND_LENGTH = 60
 _UNSEEN = frozenset((SCRIPT, HEAD))
@@ -42,7 +37,7 @@ class Style(NamedTuple):
     display_none: bool
     visible: bool
 
-    def differences(self, other: Style) -> list[str]:
+    def differences(self, other: "Style") -> list[str]:
         """Return the names of the properties that differ from *other*."""
         return [
             name

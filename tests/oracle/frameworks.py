@@ -4,29 +4,22 @@ The elements of a page are made from selectors of the sheet, chosen by a fixed s
 of every kind apply. Downloads are kept in the temporary folder of the machine.
 """
 
-from __future__ import annotations
-
 import os
 import tarfile
 import tempfile
+from collections.abc import Iterator
 from functools import cache
 from html import escape
 from io import BytesIO
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from newscrawl.css import decode_sheet, parse_sheet
 from newscrawl.css.parser import split_list
-from newscrawl.css.selectors import compile_selector
+from newscrawl.css.selectors import Compound, compile_selector
 from tests.oracle.pages import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from newscrawl.css.selectors import Compound
 
 #: package, version and path of a style sheet in the package
 FRAMEWORKS = (

@@ -1,18 +1,14 @@
 """The pages that the oracle compares: samples and pages of the corpora."""
 
-from __future__ import annotations
-
 import gzip
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import samples
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 SAMPLES = Path(samples.__file__).parent
 

@@ -1,7 +1,5 @@
 """Pages that sites show in place of stories, in nine languages."""
 
-from __future__ import annotations
-
 from typing import Final
 
 #: title, text, button of a request for consent; texts of a bot check, a login and a page without

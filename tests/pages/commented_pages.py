@@ -4,8 +4,6 @@ They follow the markup of real comment software, in eleven languages, for tests.
 on the half ``tune``; the half ``report`` is only for evaluation.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

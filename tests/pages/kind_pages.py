@@ -4,15 +4,11 @@ For tests and ``benchmarks/kinds.py``. Rules may be tuned on the half ``tune``; 
 is only for evaluation.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from newscrawl.items import ArticleKind
+from newscrawl.items import ArticleKind
 
 FOLDER = Path(__file__).parent / "kinds"
 

@@ -1,13 +1,6 @@
 """Pages of the sample sites as parameters of tests."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from samples import expected_pages
-
-if TYPE_CHECKING:
-    from samples import ExpectedPage
+from samples import ExpectedPage, expected_pages
 
 ARTICLES = [page for page in expected_pages() if page.kind == "article"]
 LEGACY = {

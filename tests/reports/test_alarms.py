@@ -1,23 +1,16 @@
 """Alarms over days of hourly crawls: each is opened once and closed when its cause is gone."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from datetime import UTC, datetime
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
 from newscrawl.crawling.site_stats import SiteCounts
 from newscrawl.reports.alarms import AlarmBook
-from newscrawl.reports.crawl_records import CrawlRecord
+from newscrawl.reports.crawl_records import CrawlRecord, SiteRecord
 from newscrawl.reports.drift import find_alarms
 from tests.reports.test_drift import article
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from newscrawl.reports.crawl_records import SiteRecord
 
 HOUR = 3600.0
 BROKEN = range(40, 64)

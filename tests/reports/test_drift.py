@@ -1,9 +1,7 @@
 """Changes of sites: found if they are large, and none in unchanged sites."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +9,6 @@ from newscrawl.crawling.reporting.crawl_recorder import RecordedArticle
 from newscrawl.crawling.site_stats import SiteCounts
 from newscrawl.reports.crawl_records import CrawlRecord
 from newscrawl.reports.drift import find_alarms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DAY = 86400.0
 

@@ -1,18 +1,13 @@
 """Metrics of a crawl, read by a strict parser of the OpenMetrics text format."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl.reports.drift import find_alarms
 from newscrawl.reports.open_metrics import write_metrics
 from tests.reports.test_report_site import HOSTILE, records
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

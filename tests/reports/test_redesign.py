@@ -1,15 +1,15 @@
 """Two crawls of twenty sites, ten of which change their template in between."""
 
-from __future__ import annotations
-
 import json
 import shutil
+import subprocess
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import pytest
 
@@ -20,10 +20,6 @@ from tests.helpers.forked_scrapy import newscrawl
 from tests.helpers.scheduled_crawls import crawl_hours
 from tests.servers import pages
 from tests.servers.newsroom import Newsroom, NewsServer, Story
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
 

@@ -1,11 +1,7 @@
 """Pages of sites that extraction reads wrongly, each with the rule that corrects it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 _STORY = """
 The council of Port Ellery voted on Tuesday to close the old swing bridge for two years, after \

@@ -1,8 +1,6 @@
 """Files of site rules: the format, errors with file and line, the rule of a host."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,9 +10,6 @@ from newscrawl import ExtractOptions, extract
 from newscrawl.site_rules import RuleError, RuleTest, SiteRule, SiteRules, parse_rule
 from newscrawl.site_rules.rule_file import IGNORED, PATTERNS
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PUBLIC = REPOSITORY.parent / "shared" / "site-rules"
 

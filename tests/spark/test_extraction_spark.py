@@ -1,14 +1,13 @@
 """Extraction with Spark: articles, failures and clusters like those of one machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset
 import pytest
@@ -27,10 +26,7 @@ from tests.helpers.spark_cluster import (
     write_archive,
 )
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    Rows = list[dict[str, Any]]
+Rows = list[dict[str, Any]]
 
 pytestmark = pytest.mark.slow
 

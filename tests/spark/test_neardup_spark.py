@@ -1,7 +1,5 @@
 """The Spark job: clusters like the single-machine implementation, robustness, errors."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -9,7 +7,9 @@ import random
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -27,11 +27,7 @@ from newscrawl.neardup.pairs import lineages
 from tests.helpers.neardup_writer import stories
 from tests.helpers.spark_cluster import LEAN, options, require_spark, run, start
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    Rows = list[dict[str, Any]]
+Rows = list[dict[str, Any]]
 
 pytestmark = pytest.mark.slow
 

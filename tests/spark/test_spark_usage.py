@@ -1,7 +1,5 @@
 """Wrong usage of ``newscrawl-spark`` that is found before Spark starts."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.spark.spark_command import main

@@ -1,7 +1,5 @@
 """Pairs, B-cubed and the adjusted Rand index, against their definitions."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,10 +1,10 @@
-from __future__ import annotations
-
 import gzip
 import io
 import json
+import subprocess
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click import NoSuchOption
@@ -26,10 +26,6 @@ from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 TITLE = "Harbour town votes to rebuild its lighthouse"
 PARAGRAPHS = [

@@ -1,14 +1,14 @@
 """Families of corpora: who may train, figures by group, trafilatura's cache, runs compared."""
 
-from __future__ import annotations
-
 import gzip
 import json
+import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -36,10 +36,6 @@ from newscrawl.lab.training.bundle import fit_default
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
 from tests.lab.training.test_training import BODY, PAGE, STORY
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Sequence
 
 LABELS: dict[str, Any] = {
     "language": None,

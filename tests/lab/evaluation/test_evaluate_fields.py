@@ -1,17 +1,14 @@
-from __future__ import annotations
-
 import gzip
 import json
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.document.document import parse_document
-from newscrawl.items import Article, Evidence
+from newscrawl.items import Article, Day, Evidence
 from newscrawl.lab.corpora.calibration import calibration_error, confidence_bins
 from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.lab.corpora.day_match import NO_DAY, DayResult, day_result
@@ -22,9 +19,6 @@ from newscrawl.lab.evaluation.evaluation_report import build_report, tables_of
 from newscrawl.lab.evaluation.field_tables import date_table, reliability_table
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
 from newscrawl.lab.evaluation.summary import summarise
-
-if TYPE_CHECKING:
-    from newscrawl.items import Day
 
 DAY = date(2026, 3, 5)
 TITLE = "Harbour town votes to rebuild its lighthouse"

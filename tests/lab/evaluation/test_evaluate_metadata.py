@@ -1,7 +1,5 @@
 """Scores of authors, description, site name, section, tags and image."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import replace

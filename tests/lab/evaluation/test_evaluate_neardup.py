@@ -1,16 +1,18 @@
 """``scrapy evaluate --task near-duplicates``: clusters made of pages, found in three inputs."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.lab.corpora.corpus import CorpusError, LabelledPage, load_corpus
+from newscrawl.lab.corpora.map_pages import PageOutcome
 from newscrawl.lab.evaluation.near_duplicate_corpus import (
     INPUTS,
     Member,
@@ -24,13 +26,6 @@ from newscrawl.lab.evaluation.near_duplicate_report import build_report, score, 
 from newscrawl.lab.evaluation.near_duplicate_systems import SYSTEMS, components
 from samples import expected_pages
 from tests.helpers.forked_scrapy import scrapy
-
-if TYPE_CHECKING:
-    import random
-    import subprocess
-    from pathlib import Path
-
-    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 PAGES = [page for page in expected_pages() if page.is_article]
 PAGE = """<!doctype html><html lang="en"><head><title>{title}</title></head><body>

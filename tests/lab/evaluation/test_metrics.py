@@ -1,7 +1,5 @@
-from __future__ import annotations
-
+import random
 from datetime import UTC, date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,9 +18,6 @@ from newscrawl.lab.corpora.metrics import (
     text_weighted_score,
 )
 from newscrawl.text import words
-
-if TYPE_CHECKING:
-    import random
 
 WORDS = st.lists(st.sampled_from(words("the cat sat on a mat and slept")), max_size=30)
 NODES = st.frozensets(st.integers(0, 9))

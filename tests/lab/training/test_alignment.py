@@ -1,7 +1,5 @@
 """Alignment of labels with text nodes."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Training of the block classifier, and the F1 of its models."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

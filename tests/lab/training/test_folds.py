@@ -1,7 +1,5 @@
 """Folds of labelled pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import given

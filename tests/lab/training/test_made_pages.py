@@ -1,7 +1,5 @@
 """Pages made of labelled ones, and the classifiers fitted to them."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from pathlib import Path

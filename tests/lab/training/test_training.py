@@ -1,12 +1,11 @@
 """Fitted models, the method that uses them, and the commands that train and score."""
 
-from __future__ import annotations
-
 import gzip
 import json
+import subprocess
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -28,10 +27,6 @@ from newscrawl.lab.training.title_training import fit_title_model
 from newscrawl.lab.training.training_errors import TooFewPagesError
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import scrapy
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
 
 # --- the papers' rules after the classifiers
 

@@ -1,7 +1,5 @@
 """Constructs inserted into labelled pages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,26 +1,18 @@
 """Geometry of pages that Chromium renders offline."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl import optional
-from newscrawl.document.document import parse_document
-from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.document.document import Document, parse_document
+from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.lab.corpora.rendering import geometry_path, read_geometry, render_pages
 from newscrawl.lab.visual.geometry import GeometryError, PageGeometry
 from newscrawl.optional import MissingPackageError
 from tests.helpers.browser import needs_chromium
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.document.document import Document
-    from newscrawl.lab.corpora.corpus import LabelledPage
 
 # A p that contains a div: our tree keeps it so, an HTML parser closes the p.
 PAGE = """<!doctype html><html><head><title>Harbour</title>

@@ -1,22 +1,22 @@
 """V-Wrapper: features of known geometry, folds by site, errors."""
 
-from __future__ import annotations
-
 import gzip
 import json
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from scrapy.settings import Settings
 
-from newscrawl.document.document import TEXT, parse_document
+from newscrawl.document.document import TEXT, Document, parse_document
 from newscrawl.ensemble.ensemble import ModelError
 from newscrawl.extraction.extract import UnknownMethodError, extract
 from newscrawl.lab.commands.evaluate_method import command
-from newscrawl.lab.corpora.corpus import load_corpus
+from newscrawl.lab.corpora.corpus import LabelledPage, load_corpus
 from newscrawl.lab.corpora.folds import site_names
+from newscrawl.lab.corpora.map_pages import PageOutcome
 from newscrawl.lab.corpora.rendering import geometry_path
 from newscrawl.lab.evaluation.out_of_fold import map_folds
 from newscrawl.lab.evaluation.page_scores import PageScores, evaluate
@@ -31,14 +31,6 @@ from newscrawl.lab.visual.visual_features import (
     VisualBlocks,
 )
 from newscrawl.pipeline_options import PipelineOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from newscrawl.document.document import Document
-    from newscrawl.lab.corpora.corpus import LabelledPage
-    from newscrawl.lab.corpora.map_pages import PageOutcome
 
 SITES = ("alpha.example", "www.beta.example", "gamma.example", "delta.example")
 PAGES_PER_SITE = 4
