@@ -48,7 +48,7 @@ test-lowest:
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict -p newscrawl -p samples
+	$(BIN)/mypy --strict -p newscrawl -p samples -p benchmarks
 
 docs: $(VENV)/installed
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -77,12 +77,20 @@ def _sitemap(rng: random.Random) -> str:
 def _feed(rng: random.Random) -> str:
     if rng.random() < 0.3:
         values = [*_VALUES, None, 1, [], {}, -1e300, ["a"], {"url": "b"}]
-        names = ("url", "title", "date_published", "id", "language", "summary", "external_url")
+        names = ["url", "title", "date_published", "id", "language", "summary", "external_url"]
         items = [{rng.choice(names): rng.choice(values) for _ in names} for _ in range(5)]
         return json.dumps({"version": rng.choice(values), "items": rng.choice((items, 1, {}))})
-    names = (
-        "title", "link", "pubDate", "guid", "updated", "published", "dc:date", "id", "language",
-    )  # fmt: skip
+    names = [
+        "title",
+        "link",
+        "pubDate",
+        "guid",
+        "updated",
+        "published",
+        "dc:date",
+        "id",
+        "language",
+    ]
     entries = "".join(
         f"<{tag}>{''.join(f'<{n}>{rng.choice(_VALUES)}</{n}>' for n in rng.choices(names, k=4))}</{tag}>"
         for tag in rng.choices(("item", "entry"), k=rng.randrange(20))

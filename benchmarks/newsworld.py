@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import tempfile
 from collections import Counter
 from datetime import UTC, datetime
@@ -272,17 +273,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="page to write")
     options = parser.parse_args()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
-    from twisted.internet import reactor  # noqa: PLC0415  # installs another one if imported first
+    reactor: Any = importlib.import_module("twisted.internet.reactor")
 
     async def start() -> None:
         try:
             await run(options, options.out or Path(tempfile.gettempdir(), "newsworld.md"))
         finally:
-            reactor.stop()  # type: ignore[attr-defined]
+            reactor.stop()
 
-    reactor.callWhenRunning(lambda: tasks.append(asyncio.ensure_future(start())))  # type: ignore[attr-defined]
+    reactor.callWhenRunning(lambda: tasks.append(asyncio.ensure_future(start())))
     tasks: list[asyncio.Task[None]] = []
-    reactor.run()  # type: ignore[attr-defined]
+    reactor.run()
     tasks[0].result()
 
 

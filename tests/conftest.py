@@ -1,19 +1,15 @@
 """Fixtures and helpers shared by test modules."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # On a busy machine, contention between threads makes scikit-learn fits ten times slower.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

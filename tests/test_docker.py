@@ -1,7 +1,5 @@
 """Container image: its Dockerfile, its entrypoint, and crawls in a container where Docker runs."""
 
-from __future__ import annotations
-
 import fnmatch
 import json
 import os
@@ -11,8 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +19,6 @@ from newscrawl.crawling.output.segments import read_segments
 from newscrawl.defaults import DEFAULTS
 from samples import SampleSites, expected_pages
 from samples.server import write_sites_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TITLES = sorted(page.title or "" for page in expected_pages() if page.is_article)
 SETTINGS = """

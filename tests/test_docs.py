@@ -1,7 +1,5 @@
 """The manual agrees with the code: settings, diagram, links between pages, examples."""
 
-from __future__ import annotations
-
 import ast
 import os
 import pkgutil
@@ -9,8 +7,9 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -20,10 +19,6 @@ from newscrawl.extraction.methods import METHODS
 from newscrawl.items import Article
 from newscrawl.settings import base
 from tools.draw_layers import TARGET, diagram
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 #: its default depends on the machine
 COMPUTED = {"NEWSCRAWL_WORKERS"}

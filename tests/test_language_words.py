@@ -1,7 +1,5 @@
 """The words of languages: one section each, the table of the docs, and what finds them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,22 +1,17 @@
 """Layers, import cycles and names of the package; see docs/internals/architecture.md."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import newscrawl
 from tests.conftest import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 #: packages and top-level modules from the lowest layer to the highest: each imports from its own
 #: layer and those below

@@ -4,22 +4,18 @@ Each reader gets inputs of many shapes, with a unit repeated n, 2n and 4n times.
 counted by place in the source, in Python code where a module is also compiled.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from newscrawl.document.document import MAX_DEPTH
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def growing_places(cases: str, *sizes: int, **environment: str) -> dict[str, Any]:

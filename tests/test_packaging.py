@@ -1,7 +1,5 @@
 """Contents and installation of the wheel, the source distribution and the egg for scrapyd."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -4,18 +4,18 @@ Each pattern is matched against adversarial texts that are derived from it
 (:mod:`tests.helpers.ambiguity`). The steps of a backtracking matcher are counted at two lengths.
 """
 
-from __future__ import annotations
-
 import ast
 import gc
 import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -23,10 +23,6 @@ import newscrawl
 from newscrawl.patterns import CJKPattern, LazyPattern
 from tests.helpers.ambiguity import Automaton
 from tests.helpers.operations import CountingPattern, Operations, compiled_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
 
 LENGTH = 40
 #: at twice the length; 2 for linear, 4 for quadratic time

@@ -1,7 +1,5 @@
 """Patterns that are compiled when they are used."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.patterns import CJKPattern, lazy_regex

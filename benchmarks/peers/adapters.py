@@ -287,7 +287,7 @@ def load_markup() -> Callable[[PageInput], Output]:
             _text(root, "//h1") or _text(root, "//title"),
             _content(root, "article:published_time") or _first_time(root),
             _content(root, "article:modified_time"),
-            "\n".join(text for p in root.iter("p") if len(text := p.text_content()) > 60),
+            "\n".join(text for p in root.iter("p") if len(text := str(p.xpath("string()"))) > 60),
             _contents(root, "author"),
             _content(root, "og:description"),
             _content(root, "og:site_name"),

@@ -82,7 +82,8 @@ def _letters(writer: Writer) -> Body:
 
 def _live(writer: Writer) -> Body:
     """Return entries of a live blog, each with a time, an author and a button."""
-    html, paragraphs = [], []
+    html: list[str] = []
+    paragraphs = []
     share = escape(writer.ui("share"), quote=False)
     for _ in range(6):
         text = writer.paragraph("article", 2)

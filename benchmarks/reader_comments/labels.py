@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from newscrawl.body.comments import comment_rows
 from newscrawl.document.document import parse_document
@@ -29,7 +29,8 @@ def read_labels() -> dict[str, dict[str, str]]:
 def comments_at(html: bytes, path: str) -> str:
     """Return the visible text nodes below the elements at XPath *path*, one per line."""
     document = parse_document(html)
-    roots = set(document.root.xpath(path))
+    found: Any = document.root.xpath(path)
+    roots = set(found)
     rows = [row for row, tag in enumerate(document.tag) if tag != "#text"]
     elements = zip(rows, document.root.iter(), strict=True)
     texts = [

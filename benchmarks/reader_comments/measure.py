@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 
@@ -71,7 +71,8 @@ def real_pages(folder: Path) -> Iterator[Scored]:
 def _without(html: bytes, path: str) -> bytes:
     """Return *html* without the elements at XPath *path*."""
     root = parse_document(html).root
-    for element in root.xpath(path):
+    found: Any = root.xpath(path)
+    for element in found:
         element.clear(keep_tail=True)
     text: bytes = etree.tostring(root, method="html", encoding="utf-8")
     return text

@@ -17,7 +17,7 @@ MIN_REMOVED = 0.95
 MAX_LOST = 0.01
 """Share of the body up to which a page counts as one that lost nothing."""
 
-_GROUPS = {
+_GROUPS: dict[str, Callable[[RemovalScore], bool]] = {
     "generated, tune": lambda it: it.page.half == "tune" and bool(it.page.comments),
     "generated, report": lambda it: it.page.half == "report" and bool(it.page.comments),
     "generated, without comments": lambda it: not it.page.comments,

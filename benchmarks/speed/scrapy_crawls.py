@@ -114,7 +114,7 @@ class ExtractInPool:
         self._pool.shutdown()
 
 
-def extract(html: str, url: str) -> dict[str, Any]:
+def extract(html: str | bytes, url: str) -> dict[str, Any]:
     """Return trafilatura's article as it is written to the feed."""
     from trafilatura import bare_extraction  # noqa: PLC0415  # not by Scrapy alone
 

@@ -1,7 +1,5 @@
 """Pages in WARC archives, and ``scrapy extract`` over archives."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -48,7 +46,7 @@ class Archive:
         kind: str = "response",
         content_type: str = "",
         **warc: str,
-    ) -> Archive:
+    ) -> "Archive":
         """Add a record; without *headers*, one of HTML."""
         http = StatusAndHeaders(status, list(headers or [HTML]), protocol="HTTP/1.1")
         named = {name.replace("_", "-"): value for name, value in warc.items()}

@@ -1,12 +1,10 @@
 """The benchmarks of other tools, papers, crawls and archives run, on a few pages."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from benchmarks.speed.run_log import environment
 from newscrawl.lab.corpora.corpus import half_of
 from samples import expected_pages
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

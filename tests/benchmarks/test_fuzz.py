@@ -1,16 +1,11 @@
 """The fuzzer finds faults, minimises them, and finds none in a short run."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from benchmarks import fuzz
 from benchmarks.fuzz_targets import NAMES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_minimizes_an_input():

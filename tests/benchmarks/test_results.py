@@ -1,19 +1,14 @@
 """The command that writes the pages of results."""
 
-from __future__ import annotations
-
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from benchmarks import results
 from benchmarks.results import RUNS, Run, stamped
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def test_states_commit_and_day_once():

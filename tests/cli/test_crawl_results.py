@@ -1,22 +1,17 @@
 """Exit code and closing lines of ``newscrawl crawl``: the table of docs/reference/commands.md."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from samples import expected_pages
 from tests.cli.test_extract_pages import newscrawl
 from tests.servers.page_server import PageServer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

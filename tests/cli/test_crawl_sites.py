@@ -1,20 +1,15 @@
 """``newscrawl crawl`` and ``newscrawl urls``: crawls in an empty folder."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from samples import SampleSites, expected_pages
 from samples.server import write_sites_file
 from tests.cli.test_extract_pages import newscrawl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -1,24 +1,19 @@
 """Errors of ``newscrawl``: one line on standard error and an exit code, without a traceback."""
 
-from __future__ import annotations
-
 import gzip
 import logging
 import os
 import shlex
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from click import NoSuchOption
 
 from newscrawl.cli.main import cli, run
 from tests.extraction.test_extraction import PAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 ERRORS = [
     # wrong usage

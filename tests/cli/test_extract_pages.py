@@ -1,7 +1,5 @@
 """``newscrawl extract``: folders, standard input, gzip, archives, formats and workers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,14 +1,12 @@
 """Ctrl-C at any moment: one line, exit code 130, no traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +15,6 @@ from samples import expected_pages
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.direct_web import DirectWeb, direct_environment
 from tests.servers.styled_web import HANG, link, page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 START = "from newscrawl.cli import start; start()"
 INTERRUPT_IMPORT = """

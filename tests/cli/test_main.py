@@ -1,20 +1,16 @@
 """Command ``newscrawl``: the table of subcommands, errors in one line, exit codes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 import pytest
 
 from newscrawl.cli import main
 from tests.conftest import run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def command_of(callback: Callable[[], Any]) -> click.Command:

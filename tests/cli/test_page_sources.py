@@ -1,19 +1,14 @@
 """Sources and output files of ``newscrawl extract``: folders, links, hidden files, suffixes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl.cli.main import cli, run
 from tests.extraction.test_extraction import PAGE, TITLE
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

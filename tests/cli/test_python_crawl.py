@@ -1,24 +1,20 @@
 """``newscrawl.crawl()``, ``acrawl()`` and ``urls()``: crawls in a process of their own."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 import newscrawl
 from samples import SampleSites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -1,9 +1,9 @@
 """Site rules on the command line: crawls, ``extract``, ``inspect``, ``rules check``."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +11,6 @@ from newscrawl import Article
 from tests.helpers.forked_scrapy import newscrawl
 from tests.servers.page_server import PageServer
 from tests.site_rules.stubborn_sites import SITES, STORY, page, paragraphs
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
 
 SITE = next(site for site in SITES if site.name == "second-story-below")
 HOST = "127.0.0.1"

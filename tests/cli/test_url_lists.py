@@ -1,23 +1,18 @@
 """``newscrawl urls`` reads its list while it crawls."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from newscrawl.spiders.url_list import MAX_LINE, MAX_LOGGED
 from samples import SampleSites, expected_pages
 from tests.cli.test_extract_pages import CODE, newscrawl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

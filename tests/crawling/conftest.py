@@ -1,20 +1,13 @@
 """Fixtures of crawl states."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl import clock
-from tests.helpers.crawl_history import FakeClock, opened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.helpers.crawl_history import Opening
+from tests.helpers.crawl_history import FakeClock, Opening, opened
 
 
 @pytest.fixture

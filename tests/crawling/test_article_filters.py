@@ -1,7 +1,5 @@
 """Filters of articles: publication window, languages, keywords."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 

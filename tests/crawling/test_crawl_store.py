@@ -1,7 +1,5 @@
 """Crawl store: ordered commits, durability, rejected files."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random
@@ -10,9 +8,11 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,10 +22,6 @@ from tests.conftest import REPOSITORY
 from tests.helpers.crawl_history import in_loop
 from tests.helpers.small_disk import small_disk
 from tests.helpers.store_writer import write  # noqa: F401  # has the tables a and b
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 INSERT = "INSERT INTO a VALUES (?)"
 

@@ -1,7 +1,5 @@
 """The limit of memory counts the process of the crawl only."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,13 +1,11 @@
 """Shards of a site list: assignment of sites, files, concurrent crawls."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -19,9 +17,6 @@ from newscrawl.crawling.shards import MAX_SHARDS, Shard, shard_path
 from samples import SampleSites
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DOMAINS = [f"https://www.site{number}.example/" for number in range(4000)]
 

@@ -1,16 +1,15 @@
 """The add-on with the settings of a project."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from scrapy import Spider
 from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
-from scrapy.settings import Settings
+from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
@@ -36,10 +35,6 @@ from newscrawl.pipelines import NearDuplicatePipeline, NewsExtractPipeline
 from newscrawl.settings import base
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
-
-if TYPE_CHECKING:
-    from scrapy import Spider
-    from scrapy.settings import BaseSettings
 
 PATH = "newscrawl.pipelines.NewsExtractPipeline"
 

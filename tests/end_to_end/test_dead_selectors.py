@@ -1,22 +1,16 @@
 """The example ``examples/dead-selectors``: an old project before and after three settings."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from samples import SampleSites, expected_pages
 from tests.conftest import REPOSITORY
+from tests.helpers.crawls import Crawl
 from tests.helpers.foreign_projects import run_project
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.helpers.crawls import Crawl
 
 SITE = "harbour-gazette"
 EXAMPLE = REPOSITORY / "examples" / "dead-selectors"

@@ -1,11 +1,10 @@
 """The demo: serves the sample sites, crawls them and compares the articles."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,9 +15,6 @@ from samples import (
 )
 from samples.__main__ import crawl
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DISALLOWED = ("/print/", "/drafts/", "/readers/", "/intern/", "/leser/", "/anmelden", "/members/")
 

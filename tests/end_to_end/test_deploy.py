@@ -1,7 +1,5 @@
 """The files in deploy/: crawl script and its lock, systemd units, crontab, manifests."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -9,9 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import kubernetes_validate
 import pytest
@@ -20,9 +18,6 @@ import yaml
 from newscrawl.crawling.output.segments import read_segments
 from samples import SampleSites
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEPLOY = REPOSITORY / "deploy"
 #: project folder in the recipes

@@ -1,12 +1,12 @@
 """Articles that are listed without being fetched, and crawls of a part of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,11 +15,6 @@ from tests.helpers.crawls import crawl_sites
 from tests.servers.direct_web import DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-    from typing import Any
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,6 @@ example addresses replaced by the sample sites. A new block is run by itself, or
 cannot run are in :data:`NOT_RUN`. ``python -m tests.end_to_end.test_documents`` lists them all.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import gzip
@@ -17,11 +15,12 @@ import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -30,9 +29,6 @@ from pyarrow import parquet
 from samples import SampleSites, expected_pages
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_programs import ForkedPrograms
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs" / "guide").glob("*.md"))]
 

@@ -3,8 +3,6 @@
 ``make faults`` runs all cases, each in a separate crawl.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems

@@ -1,11 +1,10 @@
 """Feeds of a project whose items are filled."""
 
-from __future__ import annotations
-
 import csv
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,9 +13,6 @@ from tests.conftest import REPOSITORY
 from tests.helpers.foreign_projects import ADDON, run_spider
 from tests.servers import pages
 from tests.servers.page_server import PageServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMATS = ("jsonlines", "csv")
 KINDS = {

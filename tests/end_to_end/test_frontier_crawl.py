@@ -1,7 +1,5 @@
 """Crawls that are killed, stopped and resumed: no page is lost, no item is duplicated."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -9,19 +7,17 @@ import signal
 import sqlite3
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.tree_site import TreeSite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 #: with a worker process; the size of a response in Scrapy's queue of responses is at least 1024
 FEW_IN_FLIGHT = {

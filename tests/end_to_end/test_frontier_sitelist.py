@@ -4,14 +4,12 @@ Pages that had an outcome in the state must not be refetched. Other pages were i
 ``test_frontier_crawl`` limits their number.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
@@ -22,9 +20,6 @@ from samples import SampleSites
 from samples.expected import check_outcome
 from samples.server import write_sites_file
 from tests.helpers.forked_scrapy import ForkedScrapy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CHECKPOINT = 0.1
 """``NEWSCRAWL_CHECKPOINT``, seconds."""

@@ -1,21 +1,14 @@
 """Near-duplicate clusters in crawls of this project and of a new Scrapy project."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl.neardup import Index
 from samples import SampleSites, expected_pages
-from tests.helpers.crawls import MAX_READ, crawl_sites, run_scrapy
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.helpers.crawls import Crawl
+from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, run_scrapy
 
 pytestmark = pytest.mark.slow
 

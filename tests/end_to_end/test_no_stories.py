@@ -1,9 +1,7 @@
 """Sites that show something else in place of stories."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +12,6 @@ from tests.pages.barriers import barrier_page
 from tests.servers.direct_web import DirectWeb, direct_environment, html
 from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GONE = {
     "en": "The story that you are looking for has been moved or removed. Use the search or go to our "

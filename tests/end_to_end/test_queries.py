@@ -1,25 +1,18 @@
 """Crawls for different queries in one state: each gives what it gives in a new one."""
 
-from __future__ import annotations
-
 import json
 import random
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from newscrawl.crawling.output.segments import read_segments
-from tests.helpers.scheduled_crawls import crawl_hours, crawl_steps, start_steps
+from tests.helpers.scheduled_crawls import HourlyCrawl, crawl_hours, crawl_steps, start_steps
 from tests.servers.newsroom import Newsroom, NewsServer, Story, instant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from tests.helpers.scheduled_crawls import HourlyCrawl
 
 pytestmark = pytest.mark.slow
 

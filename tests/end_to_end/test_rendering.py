@@ -1,27 +1,20 @@
 """Sites that show nothing without scripts, rendered in Chromium: useful and hostile ones."""
 
-from __future__ import annotations
-
 import json
 import socket
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl.crawling.network.page_rendering import MAX_REQUESTS, find_chromium
 from newscrawl.lab.corpora import chromium
 from tests.conftest import skip_missing
-from tests.helpers.crawls import crawl_sites
+from tests.helpers.crawls import Crawl, crawl_sites
 from tests.helpers.foreign_projects import require_package
 from tests.servers.direct_web import INTERNAL, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page, paragraphs, title
 from tests.servers.styled_web import Answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.helpers.crawls import Crawl
 
 APP = "<body><div id=root></div><script src=/app.js></script>"
 """Page of an application: each address has it."""

@@ -1,12 +1,12 @@
 """Consecutive crawls: an emitted article is not refetched unless it has changed."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +14,7 @@ from newscrawl.crawling.site_stats import site_counts
 from samples import SampleSites
 from tests.helpers.crawls import Crawl, crawl_sites
 from tests.helpers.scheduled_crawls import HourlyCrawl, crawl_hours
-from tests.servers.newsroom import Newsroom, NewsServer, Story
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.servers.newsroom import Listing
+from tests.servers.newsroom import Listing, Newsroom, NewsServer, Story
 
 pytestmark = pytest.mark.slow
 

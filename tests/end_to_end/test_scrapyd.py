@@ -1,7 +1,5 @@
 """Deployment to a local scrapyd server: schedules crawls and reads their items and logs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -9,9 +7,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
@@ -19,10 +19,6 @@ from urllib.request import urlopen
 import pytest
 
 from tests.conftest import skip_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

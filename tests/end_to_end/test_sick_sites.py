@@ -1,12 +1,10 @@
 """Sites that fail in different ways next to two healthy ones, in one crawl."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,9 +14,6 @@ from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
 from tests.servers.styled_web import HANG, Answer, link, page, redirect
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEALTHY = ("well-a.example", "well-b.example")
 PENDING = tuple(f"{name}.example" for name in ("ruled", "silent", "slow", "styled", "waits"))

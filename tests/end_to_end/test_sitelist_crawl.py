@@ -1,7 +1,6 @@
 """``scrapy crawl sitelist`` on small sites: redirects, errors, limits, feeds, sitemaps."""
 
-from __future__ import annotations
-
+import asyncio
 import json
 import os
 import subprocess
@@ -9,7 +8,7 @@ import sys
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,10 +17,6 @@ from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
 from tests.helpers.crawls import Crawl, crawl_sites, run_scrapy, total
 from tests.servers import LoopbackServer, Request, pages, response
-
-if TYPE_CHECKING:
-    import asyncio
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -1,19 +1,15 @@
 """Crawls by a new project of ``scrapy startproject`` with one line of settings added."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.helpers import forked_scrapy
 from tests.servers import pages
 from tests.servers.page_server import PageServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAGES = 12
 PAPER = {

@@ -1,10 +1,8 @@
 """Stories on several pages, crawled and extracted by their URL."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from tests.servers.direct_web import DirectWeb, direct_environment, html, text
 from tests.servers.discovery_cases import XML
 from tests.servers.pages import article_page, paragraphs
 from tests.servers.styled_web import Answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Stories of four days ago are not visited again.
 DAYS = [f"{datetime.now(UTC) - timedelta(days=age):%Y/%m/%d}" for age in (1, 2)]

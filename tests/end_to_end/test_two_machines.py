@@ -1,16 +1,12 @@
 """A crawl on two machines, one of which is lost."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.helpers.namespaces import run_in_namespace
 from tests.helpers.two_machines import SHARDS, STORIES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NEW = 2 * STORIES * SHARDS // 2
 """Stories of half of the shards in an hour."""

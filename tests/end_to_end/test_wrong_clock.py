@@ -1,18 +1,13 @@
 """A wrong system clock and a week without crawls lose nothing and silence no site."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.scheduled_crawls import crawl_hours
 from tests.servers.newsroom import Newsroom, NewsServer, Story
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -10,16 +10,12 @@ Atomic groups, possessive repetitions, assertions and limits of repetitions are 
 steps of each text must be counted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from re import _compiler, _parser  # type: ignore[attr-defined]  # the standard library's parser
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 _SAMPLES = "a1 .-=/<>\n\"'é一\x00A~%,:;&"
 #: in the repeated word, for boundaries of words

@@ -1,20 +1,15 @@
 """HTML pages of newscrawl in Chromium, without network access."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from newscrawl.crawling.network.page_rendering import find_chromium
 from newscrawl.lab.corpora.chromium import missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Page
 
 needs_chromium = pytest.mark.skipif(missing() is not None, reason=str(missing()))
 DESKTOP, PHONE = 1280, 390

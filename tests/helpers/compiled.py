@@ -1,16 +1,12 @@
 """Compiled functions against the Python functions that they replace."""
 
-from __future__ import annotations
-
 import inspect
 import sys
+from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import ModuleType
+from types import ModuleType
+from typing import Any
 
 
 def assert_equal_in_python(function: Callable[..., Any], *arguments: Any) -> Any:

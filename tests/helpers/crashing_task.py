@@ -1,7 +1,5 @@
 """Worker task that crashes or hangs, in a module that is quick to import."""
 
-from __future__ import annotations
-
 import os
 import time
 from typing import Any

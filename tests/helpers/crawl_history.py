@@ -1,12 +1,12 @@
 """Crawl states with a fake clock: open, list, fetch, emit."""
 
-from __future__ import annotations
-
 import asyncio
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from scrapy import Request
 from scrapy.http import HtmlResponse
@@ -19,18 +19,12 @@ from newscrawl.crawling.discovery.site_list import Site
 from newscrawl.crawling.discovery.site_plan import SitePlan
 from newscrawl.crawling.discovery.target import Budgets, Target
 from newscrawl.crawling.history.crawl_state import CrawlState
+from newscrawl.crawling.history.revisit_policy import ArticleStatus
 from newscrawl.crawling.urls import page_key
 from newscrawl.items import Article
 from newscrawl.spiders.sitelist import SitelistSpider
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from newscrawl.crawling.history.revisit_policy import ArticleStatus
-
-    Opening = Callable[..., AbstractAsyncContextManager[CrawlState]]
+Opening = Callable[..., AbstractAsyncContextManager[CrawlState]]
 
 SITE = "site.example"
 HOME = f"http://{SITE}/"

@@ -1,7 +1,5 @@
 """Complete crawls by ``scrapy`` in a separate process."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json
@@ -9,25 +7,21 @@ import re
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import psutil
 from scrapy import signals
-from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.crawler import Crawler
+from scrapy.statscollectors import MemoryStatsCollector, StatsT
 from scrapy.utils.asyncio import create_looping_call
 from twisted.web._newclient import HTTPClientParser
 
 from newscrawl.workers.pool import WorkerPool
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from scrapy.crawler import Crawler
-    from scrapy.statscollectors import StatsT
 
 
 class FileStatsCollector(MemoryStatsCollector):
@@ -119,7 +113,7 @@ class ReactorMeter:
             self._stats.inc_value(f"tasks/{function.rpartition(':')[2]}")
             return await call(pool, function, *args, **options)
 
-        WorkerPool.call = counted
+        WorkerPool.call = counted  # type: ignore[assignment, method-assign]
 
     def _wrap_header_parser(self) -> None:
         receive = HTTPClientParser.headerReceived
@@ -127,9 +121,9 @@ class ReactorMeter:
         def received(parser: Any, name: bytes, value: bytes) -> None:
             parser.received_headers = getattr(parser, "received_headers", 0) + 1
             self._stats.max_value("reactor/headers", parser.received_headers)
-            receive(parser, name, value)
+            receive(parser, name, value)  # type: ignore[no-untyped-call]
 
-        HTTPClientParser.headerReceived = received
+        HTTPClientParser.headerReceived = received  # type: ignore[method-assign]
 
     def _start(self) -> None:
         self._loop.start(self._TICK_INTERVAL, now=False)

@@ -4,8 +4,6 @@
 (:mod:`benchmarks.faults`) each case in a separate crawl.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -15,27 +13,22 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import psutil
 from scrapy import signals
+from scrapy.crawler import Crawler
 
 from newscrawl.text import printable
 from tests.helpers.crawls import MAX_READ, Crawl, ReactorMeter, run_scrapy
 from tests.servers import pages
 from tests.servers.direct_web import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
-from tests.servers.fault_web import FaultWeb
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
-
-    from tests.servers.fault_web import Case
-    from tests.servers.faulty_pages import FaultSite
+from tests.servers.fault_web import Case, FaultWeb
+from tests.servers.faulty_pages import FaultSite
 
 MB = 2**20
 #: MB per process
@@ -116,7 +109,8 @@ class FaultMeter(ReactorMeter):
 
     def _reactor_stack(self) -> str:
         """Return the current function of the event loop's thread and its nearest known callers."""
-        frame, names = sys._current_frames().get(self._reactor_thread), []
+        frame = sys._current_frames().get(self._reactor_thread)
+        names: list[str] = []
         while frame is not None and len(names) < 40:
             names.append(f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}")
             frame = frame.f_back

@@ -1,18 +1,13 @@
 """Crawls of spiders that are not part of newscrawl, with settings of their own."""
 
-from __future__ import annotations
-
 import json
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.conftest import skip_missing
 from tests.helpers.crawls import Crawl, FileStatsCollector, ReactorMeter
 from tests.helpers.forked_scrapy import ForkedScrapy
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ADDON = {"newscrawl.Addon": 500}
 _SETTINGS: dict[str, object] = {

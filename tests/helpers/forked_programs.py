@@ -1,19 +1,15 @@
 """Programs for the ``PATH`` of shells whose commands run in forked processes."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from tests.helpers.forked_scrapy import start_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 _PROGRAM = """\
 #!{python} -IS

@@ -3,8 +3,6 @@
 Imports take as much time as a small crawl. So do those of its workers, which are forked as well.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import multiprocessing
 import os
@@ -14,16 +12,14 @@ import socket
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from newscrawl.workers import child, fork_server
 from tests.conftest import REPOSITORY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from multiprocessing.context import ForkServerProcess
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
@@ -81,7 +77,7 @@ class ForkedScrapy:
         """Return the exit code; kill the process if it lasts longer than *timeout* seconds."""
         self._process.join(timeout)
         if self._process.exitcode is None:
-            error = subprocess.TimeoutExpired(self._arguments, timeout)
+            error = subprocess.TimeoutExpired(self._arguments, timeout or 0)
             error.add_note(self._abort())
             raise error
         return self._process.exitcode

@@ -1,9 +1,8 @@
 """Markdown and HTML of the body, read back by other implementations."""
 
-from __future__ import annotations
-
 import gzip
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import lxml.html
 import nh3
@@ -13,13 +12,8 @@ from markdown_it import MarkdownIt
 from newscrawl.document.document import DocumentError
 from newscrawl.extraction.body_structure import EMBED_TEXT
 from newscrawl.extraction.extract import ExtractOptions, extract
+from newscrawl.items import Article
 from newscrawl.text import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from newscrawl.items import Article
 
 CORPUS_NAMES = (
     "news212", "fundus", "wcxb", "daniel", "l3sgn1", "dragnet", "postlight", "css-sites",

@@ -1,18 +1,14 @@
 """Archives of articles with a hostile record between them, in each form of archive."""
 
-from __future__ import annotations
-
 import gzip
 import zlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from newscrawl.archives.archive_reader import MAX_HEAD_LINES, MAX_HEAD_SIZE
 from newscrawl.archives.captures import MAX_CHUNKS
 from newscrawl.document.document import MAX_PAGE_BYTES
 from tests.extraction.test_extraction import PAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 URL: Final = "https://evil.test/x"
 GOOD: Final = [f"https://site{number}.test/story-{number}" for number in range(4)]

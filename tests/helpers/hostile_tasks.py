@@ -1,7 +1,5 @@
 """Worker tasks that hang, crash, exhaust memory or raise errors."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

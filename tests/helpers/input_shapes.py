@@ -3,8 +3,6 @@
 ``#`` in a unit is replaced by the number of the repetition, ``+`` by the next number.
 """
 
-from __future__ import annotations
-
 _SENTENCE = "The council of Riverton # voted late on Thursday # to reopen the old bridge. "
 STORY = "<h1>Council reopens the old bridge</h1>" + "".join(
     f"<p>{_SENTENCE.replace('#', word) * 4}</p>" for word in ("first", "second", "third", "fourth")

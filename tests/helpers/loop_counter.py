@@ -7,23 +7,18 @@ that it reads. C code itself is not seen. Run in a process that has not imported
 fast in the cases that the function returns.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import importlib
 import json
 import re
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from importlib.machinery import ModuleSpec
-    from types import CodeType
+from types import CodeType
+from typing import Any, ClassVar
 
 PACKAGES = ("newscrawl", "protego", "w3lib")
 MAX_GROWTH = 2.5

@@ -1,7 +1,5 @@
 """Modules that are run in a network namespace of their own, without a route to the outside."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

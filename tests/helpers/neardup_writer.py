@@ -1,7 +1,5 @@
 """Process that adds generated stories to an index and reports each batch, to be killed."""
 
-from __future__ import annotations
-
 import random
 import sys
 from datetime import UTC, datetime, timedelta

@@ -6,8 +6,6 @@ at a public address, so that no address has to be allowed. Prints as JSON the ad
 were sent to and the results of the crawl.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess
@@ -15,16 +13,14 @@ import sys
 import threading
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from scrapy.resolver import CachingThreadedResolver
 from twisted.internet.defer import Deferred, succeed
 
 from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems
 from tests.servers.fault_cases import CASES
-
-if TYPE_CHECKING:
-    from tests.servers.fault_web import Case
+from tests.servers.fault_web import Case
 
 #: address of all names except ``inner.*``
 PUBLIC = "1.2.3.4"

@@ -1,17 +1,13 @@
 """Steps of regular expressions, for tests of complexity on any machine."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from re import _compiler, _parser  # type: ignore[attr-defined]  # the standard library's parser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from newscrawl.patterns import CJKPattern, LazyPattern
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _SINGLE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}

@@ -1,7 +1,5 @@
 """Scripts in processes of their own, and their children."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,18 +1,17 @@
 """Readers of downloaded bytes with inputs of any length, of the shapes in ``input_shapes``."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import tempfile
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from protego import Protego
 
-from newscrawl.archives.archive_reader import Flaw, read_records
+from newscrawl.archives.archive_reader import ArchiveRecord, Flaw, read_records
 from newscrawl.archives.captures import NoPageError, page_of
 from newscrawl.body.parts import PARTS
 from newscrawl.crawling.discovery.feed_parser import read_feed
@@ -46,13 +45,8 @@ from tests.helpers.input_shapes import (
     SITEMAPS,
     STORY,
     TEXTS,
+    Shape,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from newscrawl.archives.archive_reader import ArchiveRecord
-    from tests.helpers.input_shapes import Shape
 
 URL = "https://news.example/2026/05/04/story.html"
 SHEET_URL = "https://news.example/a.css"

@@ -4,18 +4,17 @@
 :func:`crawl_hours` forks it from a test.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys
 import time
 import urllib.request
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import AsyncCrawlerRunner
@@ -27,12 +26,7 @@ from newscrawl import clock
 from newscrawl.crawling.site_stats import site_counts
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
-from tests.servers.newsroom import CLOCK, instant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from tests.servers.newsroom import NewsServer
+from tests.servers.newsroom import CLOCK, NewsServer, instant
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """A run of the scheduler on a state file, with Scrapy's engine, which is not started."""
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.core.engine import ExecutionEngine
@@ -13,10 +13,6 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawling.frontier import LeaseMiddleware, LeaseScheduler
 from newscrawl.crawling.frontier.leases import LeaseBook
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 URL = "https://a.example"
 

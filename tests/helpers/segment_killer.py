@@ -1,18 +1,14 @@
 """Process that writes a segment and kills itself before a given line of code."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import FrameType
+from typing import Any
 
 from newscrawl.crawling.output import atomic_write, segments
-
-if TYPE_CHECKING:
-    from types import FrameType
 
 STORE, DAY = "0123abcd", "2026-11-22"
 CODE = {atomic_write.__file__, segments.__file__}
@@ -46,7 +42,7 @@ class Killer:
         self.fatal_line = fatal_line
         self.lines = 0
 
-    def __call__(self, frame: FrameType, event: str, argument: Any) -> Killer | None:
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> "Killer | None":
         """Count a line, or ignore a frame of other code; called by the interpreter."""
         if frame.f_code.co_filename not in CODE:
             return None

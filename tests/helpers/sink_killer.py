@@ -5,8 +5,6 @@ killed and how many were started. The delays are drawn with the seed, up to twic
 segment takes here and now, so that a kill can hit any step.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

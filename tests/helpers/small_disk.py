@@ -1,16 +1,11 @@
 """A small file system in memory, for tests of full disks."""
 
-from __future__ import annotations
-
 import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """``scrapy`` with models of few trees, which tests train in half of the time."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from scrapy.cmdline import execute

@@ -1,7 +1,5 @@
 """A standalone Spark cluster on loopback, the CPU time of processes, and an archive of pages."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -10,19 +8,17 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psutil
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from tests.conftest import REPOSITORY, skip_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 #: Without just-in-time compilation, which only pays off for large data.
 LEAN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

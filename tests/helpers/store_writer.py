@@ -1,7 +1,5 @@
 """Process that writes to a crawl store until killed: ``... tests.helpers.store_writer FILE``."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from itertools import count

@@ -13,8 +13,6 @@ Prints as JSON, for both ways, the number of published stories, of rows in the s
 and of those that were delivered twice.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import json
@@ -28,17 +26,15 @@ import threading
 import time
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from newscrawl.archives.archive_reader import Flaw, read_records
 from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX
 from newscrawl.crawling.shards import Shard
 from tests.conftest import REPOSITORY
+from tests.servers import Request
 from tests.servers.newsroom import CLOCK, Newsroom, NewsServer, Story
 from tests.servers.opensearch import OpenSearchServer
-
-if TYPE_CHECKING:
-    from tests.servers import Request
 
 SHARDS = 8
 HOURS = 4

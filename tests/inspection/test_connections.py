@@ -1,24 +1,18 @@
 """Connections that a page shown by ``newscrawl inspect`` makes, counted at local ports."""
 
-from __future__ import annotations
-
 import json
 import selectors
 import socket
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
 from newscrawl.crawling.network.page_rendering import find_chromium
 from newscrawl.inspection.inspect_page import inspect_page
 from tests.helpers.browser import needs_chromium
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Page
 
 #: markup of a page, with the address of a server in place of A; those with "shown" are assets
 CONNECTING = {

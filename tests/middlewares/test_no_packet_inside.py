@@ -1,15 +1,11 @@
 """Packets of a crawl, recorded in a network namespace without a route to the outside."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.helpers.namespaces import run_in_namespace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PUBLIC = "1.2.3.4"
 

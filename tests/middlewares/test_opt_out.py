@@ -1,10 +1,8 @@
 """Opt-outs of text and data mining."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from scrapy import Request
@@ -21,9 +19,6 @@ from newscrawl.middlewares.opt_out import (
 )
 from tests.helpers.crawls import crawl_pages
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

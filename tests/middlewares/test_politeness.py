@@ -1,11 +1,12 @@
 """Retry-After, back-off, Crawl-delay and request budgets of registered domains."""
 
-from __future__ import annotations
-
+import asyncio
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,11 +26,6 @@ from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import HTML, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer, redirect
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Iterator
-    from pathlib import Path
 
 NOW = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 #: seconds; more than the delay from which waiting requests do not count as active

@@ -1,7 +1,5 @@
 """Charsets of responses, and meta refresh without decoding the page."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response, XmlResponse

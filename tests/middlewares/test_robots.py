@@ -1,18 +1,13 @@
 """robots.txt according to RFC 9309."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
 from tests.servers.styled_web import HANG, Answer, redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 DENY = "User-agent: *\nDisallow: /private\n"
 

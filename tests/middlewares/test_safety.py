@@ -1,8 +1,8 @@
 """Requests to private addresses and other schemes are refused."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from scrapy.utils.test import get_crawler
@@ -13,10 +13,6 @@ from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import INTERNAL, RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer, redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 REFUSED = "newscrawl/safety/refused_count"
 

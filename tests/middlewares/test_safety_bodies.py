@@ -1,25 +1,18 @@
 """Bodies that contradict their headers."""
 
-from __future__ import annotations
-
+import asyncio
 import gzip
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl.document.encoding import is_binary
 from tests.helpers.crawls import crawl_pages, crawl_sites
-from tests.servers import response
+from tests.servers import Request, response
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page, paragraphs
 from tests.servers.styled_web import Answer
-
-if TYPE_CHECKING:
-    import asyncio
-    from pathlib import Path
-
-    from tests.servers import Request
 
 HTML = "<html><head><meta charset={}><title>Über</title></head><body><p>{}</p></body></html>"
 

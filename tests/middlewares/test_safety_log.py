@@ -1,10 +1,8 @@
 """Masking of secrets in the log."""
 
-from __future__ import annotations
-
 import io
 import logging
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,9 +12,6 @@ from newscrawl.crawling.logs import LogTextFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.styled_web import redirect
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

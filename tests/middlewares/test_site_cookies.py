@@ -1,8 +1,7 @@
 """Cookies of sites that do not answer without them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import asyncio
+from pathlib import Path
 
 import pytest
 from scrapy import Request
@@ -11,15 +10,10 @@ from scrapy.http import Response
 from newscrawl.middlewares import SiteCookiesMiddleware
 from newscrawl.middlewares.site_cookies import MAX_COOKIE_SIZE, MAX_COOKIES, MAX_SITES
 from tests.helpers.crawls import crawl_sites
+from tests.servers import Request as ServerRequest
 from tests.servers import response
 from tests.servers.direct_web import DirectWeb, direct_environment, html
 from tests.servers.pages import article_page
-
-if TYPE_CHECKING:
-    import asyncio
-    from pathlib import Path
-
-    from tests.servers import Request as ServerRequest
 
 SITE = "https://www.paper.example/"
 

@@ -1,32 +1,24 @@
 """Headers, logins, delays and rules of single sites, from the site list."""
 
-from __future__ import annotations
-
+import asyncio
 import gzip
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from newscrawl.crawling.discovery.site_list import Site, SitesError, make_site
 from newscrawl.middlewares import SiteCookiesMiddleware, SiteOptionsMiddleware
-from tests.helpers.crawls import run_scrapy
+from tests.helpers.crawls import Crawl, run_scrapy
+from tests.servers import Request as ServerRequest
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page
 from tests.servers.styled_web import redirect
-
-if TYPE_CHECKING:
-    import asyncio
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
-
-    from tests.helpers.crawls import Crawl
-    from tests.servers import Request as ServerRequest
 
 KEY, SESSION, NEXT = "s3cret-key", "s3cret-session", "s3cret-next"
 STORY = "/2026/11/20/a-story-of-the-day-with-a-long-name-{}.html"

@@ -1,14 +1,14 @@
 """Style sheets in a crawl."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import pickle
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from scrapy import Request
@@ -23,10 +23,6 @@ from tests.end_to_end.test_startproject import assert_all_extracted, crawl_serve
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
 from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment
 from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 HOSTS = 6
 PAGES = 15

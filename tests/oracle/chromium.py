@@ -1,17 +1,13 @@
 """Computed styles of the elements of a page, from Chromium without network access."""
 
-from __future__ import annotations
-
 import asyncio
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from playwright.async_api import BrowserContext
 
 from newscrawl.lab.corpora.chromium import NUMBER, browser_context, open_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from playwright.async_api import BrowserContext
 
 _PAGES_AT_ONCE = 4
 

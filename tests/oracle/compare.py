@@ -1,7 +1,5 @@
 """Comparison of computed styles with Chromium, for each parent of a text node."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,7 +37,7 @@ class Style(NamedTuple):
     display_none: bool
     visible: bool
 
-    def differences(self, other: Style) -> list[str]:
+    def differences(self, other: "Style") -> list[str]:
         """Return the names of the properties that differ from *other*."""
         return [
             name
@@ -50,9 +48,9 @@ class Style(NamedTuple):
 
 def _agree(name: str, ours: Any, theirs: Any) -> bool:
     if name == "font_weight":  # ours are integers
-        return abs(ours - theirs) < 1
+        return bool(abs(ours - theirs) < 1)
     if name == "font_size":
-        return abs(ours - theirs) <= SIZE_TOLERANCE
+        return bool(abs(ours - theirs) <= SIZE_TOLERANCE)
     return bool(ours == theirs)
 
 

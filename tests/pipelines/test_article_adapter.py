@@ -1,20 +1,14 @@
 """Fields of articles in feeds."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 import pytest
 from itemadapter import ItemAdapter
-from scrapy.exporters import CsvItemExporter, JsonLinesItemExporter
+from scrapy.exporters import BaseItemExporter, CsvItemExporter, JsonLinesItemExporter
 
 from newscrawl.items import EXTRA_FIELDS, Article, BodyLink, Media
 from newscrawl.pipelines.item_filler import use_article_adapter
-
-if TYPE_CHECKING:
-    from scrapy.exporters import BaseItemExporter
 
 FORMATS = {*EXTRA_FIELDS}
 

@@ -1,14 +1,13 @@
 """Near-duplicate pipeline."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import threading
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import scrapy
@@ -21,16 +20,12 @@ from scrapy.utils.test import get_crawler
 from newscrawl import Article
 from newscrawl.feeds.story_reader import read_story
 from newscrawl.items import instant
-from newscrawl.neardup import Index
+from newscrawl.neardup import Index, Options, Verdict
+from newscrawl.neardup import Story as NearDupStory
 from newscrawl.neardup import index as index_module
+from newscrawl.neardup.sketch import Sketch
 from newscrawl.pipelines import NearDuplicatePipeline
 from samples import expected_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.neardup import Options, Story, Verdict
-    from newscrawl.neardup.sketch import Sketch
 
 WIRE = [page for page in expected_pages() if "shore-power" in page.path or "20261118" in page.path]
 OTHERS = [page for page in expected_pages() if page.is_article and page not in WIRE]
@@ -263,7 +258,7 @@ def test_indexes_in_thread_in_batches(tmp_path: Path, monkeypatch: pytest.Monkey
     threads: Counter[int] = Counter()
     batches: list[int] = []
 
-    def add_many(index: Index, stories: list[Story]) -> list[Verdict]:
+    def add_many(index: Index, stories: list[NearDupStory]) -> list[Verdict]:
         batches.append(len(stories))
         return add(index, stories)
 

@@ -1,7 +1,5 @@
 """News extraction pipeline: pages, kinds, settings."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

@@ -1,7 +1,5 @@
 """The news extraction pipeline with items of any class: fields, conversion, mapping."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -178,7 +176,7 @@ def test_converts_fields() -> None:
 class DayItem:
     url: str
     html: bytes
-    date: "dt.date | None" = None  # noqa: F821, UP037  # cannot be resolved
+    date: "dt.date | None" = None  # noqa: F821  # cannot be resolved
 
 
 class BytesItem(pydantic.BaseModel):

@@ -1,11 +1,11 @@
 """The static site of a report in Chromium, and what it reads."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from newscrawl.crawling.crawl_store import CrawlStore
 from newscrawl.crawling.site_stats import DroppedPage, SiteCounts
@@ -24,11 +24,6 @@ from tests.helpers.browser import (
 )
 from tests.reports.test_drift import DAY, crawls
 from tests.reports.test_redesign import run_report
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from playwright.sync_api import Page
 
 HOSTILE = "</td></title><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{7*7}}"
 

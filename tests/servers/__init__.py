@@ -1,21 +1,17 @@
 """HTTP servers on loopback for the tests."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from ssl import SSLError
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import urlsplit
 
 from tests.servers.tls import server_context
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,9 @@
 """Fault cases of content codings."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 import zlib
 from functools import cache
-from typing import TYPE_CHECKING
 
 import brotli
 
@@ -20,8 +17,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 ENCODING = ("failed/encoding",)
 #: a gzip member and a zstd frame without content

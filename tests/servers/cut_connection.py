@@ -1,7 +1,5 @@
 """A proxy in front of a server that cuts each connection after a number of bytes."""
 
-from __future__ import annotations
-
 import socket
 import socketserver
 import threading

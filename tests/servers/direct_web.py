@@ -1,21 +1,16 @@
 """Servers for crawls without a proxy, each at a loopback address, with a fake DNS resolver."""
 
-from __future__ import annotations
-
+import asyncio
 import os
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from scrapy.resolver import CachingThreadedResolver
 from twisted.internet.defer import Deferred, fail, succeed
 from twisted.internet.error import DNSLookupError
 
+from tests.servers import Request
 from tests.servers.styled_web import Answer, StyledWeb
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Mapping
-
-    from tests.servers import Request
 
 #: loopback address that crawls may connect to, and one that they must not
 ALLOWED, INTERNAL = "127.0.0.1", "127.0.0.2"

@@ -1,19 +1,14 @@
 """Fault cases of discovery: sitemaps, feeds, links to internal addresses, crawler traps."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from tests.servers.fault_web import FAILED, HTML, Case, Visit
 from tests.servers.faulty_pages import MIB
 from tests.servers.styled_web import Answer, redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 XML = {"Content-Type": "application/xml"}
 #: spellings of internal addresses

@@ -1,11 +1,9 @@
 """All fault cases by name (:data:`CASES`)."""
 
-from __future__ import annotations
-
 import asyncio
 import random
+from collections.abc import Callable
 from encodings.aliases import aliases
-from typing import TYPE_CHECKING
 
 from tests.servers import response
 from tests.servers.coding_cases import CODINGS
@@ -32,9 +30,6 @@ from tests.servers.faulty_pages import FAULTY_PATH, MIB, PAGES, TRANSPORTS
 from tests.servers.pages import article_page, dress, paragraphs
 from tests.servers.rule_file_cases import OPT_OUTS, ROBOTS
 from tests.servers.styled_web import HANG, Answer, redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CSS = {"Content-Type": "text/css"}
 TEXT = {"Content-Type": "text/plain"}

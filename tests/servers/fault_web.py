@@ -4,12 +4,10 @@ Each case of :data:`tests.servers.fault_cases.CASES` is a site with a fault. The
 the site must be extracted all the same.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 from tests.servers import Request, response
 from tests.servers.direct_web import ALLOWED, DirectWeb
@@ -17,10 +15,7 @@ from tests.servers.faulty_pages import FAULTY_PATH, PAGES, TRANSPORTS, FaultSite
 from tests.servers.pages import article_page
 from tests.servers.styled_web import Answer
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
-Send: TypeAlias = "Callable[[asyncio.StreamWriter], Awaitable[None]]"
+Send = Callable[[asyncio.StreamWriter], Awaitable[None]]
 """Writes bytes that are not a regular answer; the connection is closed afterwards."""
 
 ARTICLE, FAILED, LOST = ("article",), ("failed/",), ("failed/", "dropped/")
@@ -32,7 +27,7 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 class Visit:
     """One request to a faulty site."""
 
-    site: FaultSite
+    site: "FaultSite"
     #: path and query
     target: str
     #: requests for the target so far, this one included

@@ -3,16 +3,15 @@
 Each site has one faulty page, listed between two healthy ones.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import random
 import socket
 import struct
 import zlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tests.servers import LoopbackServer, Request, chunked, response
 from tests.servers.pages import (
@@ -23,9 +22,6 @@ from tests.servers.pages import (
     paragraphs,
     title,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 #: ``article``: must be extracted; ``failure``: cannot be extracted; ``either``: both are right
 Outcome = Literal["article", "failure", "either"]

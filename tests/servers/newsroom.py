@@ -1,18 +1,14 @@
 """Sites that publish and update stories over the hours of a simulated day."""
 
-from __future__ import annotations
-
+import asyncio
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tests.servers import LoopbackServer, Request, pages, response
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Iterator
 
 START = datetime(2026, 3, 14, 6, 0, tzinfo=UTC)
 """Start of the simulated hour 0."""

@@ -5,8 +5,6 @@ external versions with conflicts, mappings that refuse documents, errors per doc
 request, rejected documents, basic authentication. A request takes effect when its body is complete.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import threading

@@ -1,14 +1,9 @@
 """Server of fixed pages on loopback."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import asyncio
+from collections.abc import Mapping
 
 from tests.servers import LoopbackServer, Request, response
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Mapping
 
 
 class PageServer(LoopbackServer):

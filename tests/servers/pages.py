@@ -1,7 +1,5 @@
 """Generated article pages in the layout of a local newspaper."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from html import escape
 

@@ -1,7 +1,5 @@
 """PostgreSQL server in a temporary folder, for tests of the sink."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,22 +1,18 @@
 """Fault cases of robots.txt and of the files with opt-outs."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json
 import random
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from newscrawl.settings.base import USER_AGENT
 from tests.servers.discovery_cases import XML, feed
 from tests.servers.fault_web import FAILED, Case, Send, Visit, good_article
 from tests.servers.faulty_pages import MIB
 from tests.servers.styled_web import Answer, redirect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TEXT: Final = {"Content-Type": "text/plain"}
 KIB: Final = 1024

@@ -1,18 +1,13 @@
 """Server with a fixed answer for each URL: article pages, style sheets, faulty answers."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tests.servers import LoopbackServer, Request, response
 from tests.servers.pages import article_page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CSS = {"Content-Type": "text/css"}
 NOT_FOUND = b"<html><title>Not found</title><p>Not found.</html>"

@@ -1,7 +1,5 @@
 """TLS context with a self-signed certificate, for clients that do not verify."""
 
-from __future__ import annotations
-
 import ssl
 import tempfile
 from datetime import timedelta

@@ -1,16 +1,10 @@
 """Site of numbered pages that can be discovered only by following links."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
 
-from tests.servers import LoopbackServer, response
-
-if TYPE_CHECKING:
-    from tests.servers import Request
+from tests.servers import LoopbackServer, Request, response
 
 LINKS_PER_PAGE = 5
 """Links of a page to its children; further links lead back to earlier pages."""

@@ -1,11 +1,11 @@
 """Servers of the sinks, started by the tests."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -16,10 +16,6 @@ from newscrawl.sinks.sink import article_key
 from tests.conftest import skip_missing
 from tests.servers.opensearch import OpenSearchServer
 from tests.servers.postgres import PostgresServer, program
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 SINKS = ["postgresql", "opensearch", "s3"]
 

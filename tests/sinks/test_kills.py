@@ -1,24 +1,17 @@
 """Deliveries that are killed: rows equal items, exactly once by key."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl.crawling.output.segments import read_segments
 from tests.conftest import REPOSITORY
 from tests.helpers.sink_killer import PAGES
-from tests.sinks.conftest import as_lines, newest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.sinks.conftest import Target
+from tests.sinks.conftest import Target, as_lines, newest
 
 KILLS = 20
 

@@ -1,7 +1,5 @@
 """The mapping of articles in OpenSearch decides on each field."""
 
-from __future__ import annotations
-
 from newscrawl.items import EXTRA_FIELDS, Article
 from newscrawl.sinks.opensearch import _ARTICLES
 

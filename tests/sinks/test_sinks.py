@@ -1,11 +1,11 @@
 """Sinks: versions, formats, repeated and concurrent deliveries, refused rows and failures."""
 
-from __future__ import annotations
-
 import json
 import random
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -26,16 +26,9 @@ from newscrawl.sinks.sink import MAX_KEY_BYTES, article_key
 from tests.crawling.output.test_segments import Run, urls_of
 from tests.helpers.sink_killer import write_segments
 from tests.servers.cut_connection import CutConnection
-from tests.servers.opensearch import LOGIN
-from tests.servers.postgres import PASSWORD
+from tests.servers.opensearch import LOGIN, OpenSearchServer
+from tests.servers.postgres import PASSWORD, PostgresServer
 from tests.sinks.conftest import Target, as_lines, make_target, newest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from tests.servers.opensearch import OpenSearchServer
-    from tests.servers.postgres import PostgresServer
 
 DATABASES = ["postgresql", "opensearch"]
 DAY = "2026-11-22"

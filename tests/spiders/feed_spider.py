@@ -1,25 +1,20 @@
 """Spider of articles and quotes for feeds on a full disk: the file ``room`` has its bytes."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os
 import random
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import scrapy
 from itemadapter import ItemAdapter
 from scrapy.extensions.feedexport import BlockingFeedStorage, ItemFilter
+from scrapy.http import Response
 
 from newscrawl.exporters import FeedFileStorage, JsonLinesItemExporter
 from newscrawl.items import Article
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
 
 ROOM = Path("room")
 

@@ -1,18 +1,13 @@
 """Spider of another project: yields each page as an item of every kind."""
 
-from __future__ import annotations
-
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import pydantic
 import scrapy
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
+from scrapy.http import Response
 
 
 class PageItem(scrapy.Item):

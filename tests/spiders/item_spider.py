@@ -1,17 +1,12 @@
 """Spider that yields generated articles and quotes, some articles twice."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import scrapy
+from scrapy.http import Response
 
 from newscrawl.items import Article
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
 
 
 class ItemSpider(scrapy.Spider):

@@ -1,16 +1,12 @@
 """Spider that yields articles with bodies of 1 MB."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import AsyncIterator
+from typing import Any, ClassVar
 
 import scrapy
 
 from newscrawl.items import Article
 from newscrawl.pipelines import NearDuplicatePipeline
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 BODY = 2**20
 """Length of a body, in characters."""

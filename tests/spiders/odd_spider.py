@@ -1,18 +1,12 @@
 """Spider with unusual requests and callbacks, which a scheduler has to support."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, ClassVar
 
 import scrapy
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http import FormRequest
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
-    from twisted.python.failure import Failure
+from scrapy.http import FormRequest, Response
+from twisted.python.failure import Failure
 
 
 class ReplacingMiddleware:

@@ -1,15 +1,10 @@
 """Spider of another project: yields the pages of the argument ``urls``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import scrapy
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.http import Response
+from scrapy.http import Response
 
 
 class PageSpider(scrapy.Spider):

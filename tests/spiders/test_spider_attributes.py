@@ -1,13 +1,11 @@
 """Names of attributes: those of our spiders and those that Scrapy reads or sets on any spider."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import scrapy
@@ -16,9 +14,6 @@ from newscrawl.cli.crawl_process import RequestSpider
 from newscrawl.spiders.discovery import DiscoverySpider
 from newscrawl.spiders.sitelist import SitelistSpider
 from newscrawl.spiders.url_list import UrlListSpider
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: Names of Scrapy that a spider is meant to define.
 DEFINED = {"custom_settings", "from_crawler", "name", "parse", "start"}

@@ -1,21 +1,16 @@
 """Spider of another project: crawls a TreeSite."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, ClassVar, Self
 
 import scrapy
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DropItem, NotConfigured
+from scrapy.http import Response
+from twisted.python.failure import Failure
 
 from newscrawl.workers.pool import WorkerPool
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from twisted.python.failure import Failure
 
 TASK = "newscrawl.workers.tasks:extract_page"
 

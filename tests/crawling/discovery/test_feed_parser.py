@@ -1,18 +1,14 @@
 """Feed parser: formats and size limits."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from typing import Any
 
 import feedparser
 import pytest
 
 from newscrawl.crawling.discovery.feed_parser import MAX_ENTRIES, MAX_JSON_SIZE, MAX_SIZE, read_feed
-
-if TYPE_CHECKING:
-    from io import BytesIO
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RSS = "http://purl.org/rss/1.0/"

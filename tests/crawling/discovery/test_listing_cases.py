@@ -1,7 +1,5 @@
 """Sitemaps, feeds and addresses of public bug reports, and variants of them."""
 
-from __future__ import annotations
-
 import base64
 import json
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Links of a page, and normalisation of URLs."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,10 +1,8 @@
 """Crawls of a period: as many requests as it has stories."""
 
-from __future__ import annotations
-
 import asyncio
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
@@ -14,15 +12,10 @@ from newscrawl.crawling.discovery.paging import ListingPages, Sample, SitemapSer
 from newscrawl.crawling.discovery.period import Period, sitemap_spans
 from newscrawl.crawling.discovery.sitemaps import read_sitemap
 from newscrawl.crawling.discovery.target import Target
-from tests.helpers.crawls import crawl_sites
+from tests.helpers.crawls import Crawl, crawl_sites
 from tests.servers.direct_web import DirectWeb, direct_environment, html
 from tests.servers.pages import paragraphs
 from tests.servers.styled_web import Answer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.helpers.crawls import Crawl
 
 STORIES = 20
 MONTHS = [f"{year}-{month:02}" for year in (2023, 2024, 2025) for month in range(1, 13)]

@@ -1,11 +1,9 @@
 """Site list: formats and error messages."""
 
-from __future__ import annotations
-
 import csv
 import json
 from io import StringIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import yaml
@@ -21,9 +19,6 @@ from newscrawl.crawling.discovery.site_list import (
     make_site,
     read_arguments,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SITES = [
     Site("https://news.example/", sections=("https://news.example/world/",), limit=5),

@@ -1,7 +1,5 @@
 """Frontier of a site: order of targets, budgets, duplicates."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any

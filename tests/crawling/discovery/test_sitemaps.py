@@ -1,7 +1,5 @@
 """Sitemaps and the sitemap lines of robots.txt."""
 
-from __future__ import annotations
-
 import gzip
 from datetime import UTC, datetime
 from typing import Any

@@ -1,9 +1,7 @@
 """Crawler traps, and article URLs that look similar."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,9 +13,6 @@ from newscrawl.crawling.urls import absolute_url, page_key, trap_kind
 from newscrawl.document.document import parse_document
 from newscrawl.fields.kind.link_classifier import link_kind
 from newscrawl.lab.corpora.corpus import load_corpus
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SITE = "https://paper.example"
 

@@ -1,11 +1,10 @@
 """Frontier: request serialization, request queue, leases, item keys and outcomes."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,9 +28,6 @@ from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
 from tests.helpers.crawl_history import in_loop
 from tests.servers.tree_site import TreeSite
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Callbacks(Spider):

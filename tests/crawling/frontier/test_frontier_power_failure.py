@@ -1,23 +1,18 @@
 """Crash consistency: the state file as after a power failure, at each commit and in between."""
 
-from __future__ import annotations
-
 import json
 import random
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
 from tests.servers.tree_site import TreeSite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WAL_HEADER, FRAME_HEADER = 32, 24
 
@@ -32,7 +27,7 @@ class Disk:
     log: bytes
 
     @classmethod
-    def of(cls, crawl: TreeCrawl) -> Disk:
+    def of(cls, crawl: TreeCrawl) -> "Disk":
         file = crawl.folder / ".scrapy" / "state.sqlite"
         return cls(file.read_bytes(), Path(f"{file}-wal").read_bytes())
 
@@ -65,7 +60,7 @@ class Pages:
     items: list[int]
 
     @classmethod
-    def of(cls, file: Path) -> Pages:
+    def of(cls, file: Path) -> "Pages":
         with closing(sqlite3.connect(file)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}

@@ -1,8 +1,8 @@
 """Results of callbacks and errbacks are counted for the lease of their request."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import Request
@@ -11,16 +11,9 @@ from scrapy.http import Response
 from twisted.internet.error import TimeoutError as DownloadTimeoutError
 from twisted.python.failure import Failure
 
-from newscrawl.crawling.frontier.leases import LEASE, PARENT
+from newscrawl.crawling.frontier.leases import LEASE, PARENT, Lease
 from tests.helpers.crawl_history import in_loop
-from tests.helpers.scheduler_run import URL, run
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from newscrawl.crawling.frontier.leases import Lease
-    from tests.helpers.scheduler_run import Run
+from tests.helpers.scheduler_run import URL, Run, run
 
 ITEM = {"url": "a"}
 

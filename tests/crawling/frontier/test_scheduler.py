@@ -1,26 +1,21 @@
 """The scheduler and its leases on a state file, without network."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import DropItem
+from scrapy.http import Response
 
 from newscrawl.crawling.frontier.leases import LEASE, PARENT
 from tests.helpers.crawl_history import in_loop
 from tests.helpers.scheduler_run import URL, run
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from scrapy.http import Response
 
 
 class Renamed(Spider):

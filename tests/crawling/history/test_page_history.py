@@ -1,12 +1,11 @@
 """Page history: due pages, article status, revisits."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,11 +15,13 @@ from newscrawl.crawling.history.conditional_requests import (
     conditional_headers,
     validators,
 )
+from newscrawl.crawling.history.crawl_state import CrawlState
 from tests.helpers.crawl_history import (
     HOME,
     NOON,
     SITE,
     FakeClock,
+    Opening,
     due_page,
     due_pages,
     emit,
@@ -31,12 +32,6 @@ from tests.helpers.crawl_history import (
     response,
     target,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.crawling.history.crawl_state import CrawlState
-    from tests.helpers.crawl_history import Opening
 
 
 @in_loop

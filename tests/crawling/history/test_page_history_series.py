@@ -1,17 +1,16 @@
 """Page history: invariants over random series of crawls."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from newscrawl import clock
+from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.urls import page_key
 from tests.helpers.crawl_history import (
     HOME,
@@ -24,9 +23,6 @@ from tests.helpers.crawl_history import (
     response,
     target,
 )
-
-if TYPE_CHECKING:
-    from newscrawl.crawling.history.crawl_state import CrawlState
 
 
 class CrawlSeries:

@@ -1,7 +1,5 @@
 """Revisit policy: intervals, failures and article status."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

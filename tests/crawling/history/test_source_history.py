@@ -1,21 +1,22 @@
 """Source history: when feeds, sitemaps and sections are due."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from newscrawl import clock
-from newscrawl.crawling.discovery.target import KnownSource
+from newscrawl.crawling.discovery.site_plan import SitePlan
+from newscrawl.crawling.discovery.target import KnownSource, Target
 from newscrawl.crawling.history.change_rates import HOUR
 from newscrawl.crawling.history.conditional_requests import (
     conditional_headers,
 )
+from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.history.page_history import ClassifiedEntries
 from newscrawl.crawling.urls import page_key
 from tests.helpers.crawl_history import (
@@ -23,6 +24,7 @@ from tests.helpers.crawl_history import (
     NOON,
     SITE,
     FakeClock,
+    Opening,
     emit,
     entry,
     frontier,
@@ -32,15 +34,6 @@ from tests.helpers.crawl_history import (
     response,
     restored_frontier,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from newscrawl.crawling.discovery.site_plan import SitePlan
-    from newscrawl.crawling.discovery.target import Target
-    from newscrawl.crawling.history.crawl_state import CrawlState
-    from tests.helpers.crawl_history import Opening
 
 
 @in_loop

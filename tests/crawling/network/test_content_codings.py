@@ -1,12 +1,9 @@
 """Content codings, decoded within limits."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import sys
 import zlib
-from typing import TYPE_CHECKING
 
 import brotli
 import pytest
@@ -26,8 +23,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
 
 MIB = 2**20
 ENCODERS: dict[str, Callable[[bytes], bytes]] = {

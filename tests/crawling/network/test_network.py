@@ -1,12 +1,10 @@
 """Download slots, the resolver, copies of responses and the filter of secrets."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Request, Spider, signals
@@ -21,9 +19,6 @@ from newscrawl.crawling.network.downloader import Downloader, LookupThread
 from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
 from tests.conftest import run_python
 from tests.helpers.crawl_history import in_loop
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 

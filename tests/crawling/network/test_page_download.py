@@ -1,7 +1,5 @@
 """Statements of the ``Link`` headers about a page."""
 
-from __future__ import annotations
-
 from scrapy.http import Response
 
 from newscrawl.crawling.network.page_download import MAX_HEADER_FEEDS, header_feeds, header_hints

@@ -1,7 +1,5 @@
 """Rules of robots.txt, ai.txt and tdmrep.json for one crawler."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

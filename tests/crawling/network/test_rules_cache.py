@@ -1,13 +1,12 @@
 """Caches of the rules of hosts."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from scrapy.crawler import Crawler
 from scrapy.utils.test import get_crawler
 
 from newscrawl import clock
@@ -21,11 +20,6 @@ from newscrawl.crawling.network.rules_cache import (
     SizedCache,
 )
 from newscrawl.spiders.sitelist import SitelistSpider
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from scrapy.crawler import Crawler
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 

@@ -1,7 +1,5 @@
 """Feeds that cannot be written: what they lack is written by the next crawl, once."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -11,8 +9,10 @@ import pickle
 import signal
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pyarrow import parquet
@@ -21,10 +21,6 @@ from newscrawl.sqlite import checksum
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.helpers.small_disk import small_disk
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SPIDER = REPOSITORY / "tests/spiders/feed_spider.py"
 SMALL, LARGE = 4_000, 10_000_000

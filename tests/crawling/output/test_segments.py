@@ -1,7 +1,5 @@
 """Segments and the segment writer."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -12,7 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -26,9 +24,6 @@ from newscrawl.crawling.output.segments import (
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.helpers.segment_killer import DAY, STORE, items, write
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def tree(folder: Path) -> dict[str, bytes]:

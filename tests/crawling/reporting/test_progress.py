@@ -1,16 +1,10 @@
 """The table at the end of a crawl."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+import pytest
 from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
 from newscrawl.crawling.reporting.progress import Progress
-
-if TYPE_CHECKING:
-    import pytest
 
 
 class OwnSpider(Spider):

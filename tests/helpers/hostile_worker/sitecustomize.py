@@ -3,8 +3,6 @@
 Python imports this module at its start if this folder is on its path.
 """
 
-from __future__ import annotations
-
 import pkgutil
 import sys
 from typing import Any
