@@ -68,6 +68,7 @@ def test_worker_survives_faulty_pages(name: str):
 
 
 def crawl_faults(folder: Path, *, fronts: bool = False, **settings: object) -> Crawl:
+    """Crawl all fault sites."""
     with FaultServer(fronts=fronts) as server:
         return crawl_sites(
             folder,

@@ -20,14 +20,14 @@ def check(article: newscrawl.Article, url: str = URL) -> None:
     assert set(pages.paragraphs(1)) <= set(article.body.split("\n\n"))
 
 
-def test_reads_scrapy_response():
+def test_reads_scrapy_response() -> None:
     response = HtmlResponse(URL, body=HTML, headers={"Content-Type": TYPE})
     check(newscrawl.from_response(response))
     named = newscrawl.from_response(response, method="nce")
     assert named.evidence["body"].source == "nce"
 
 
-def test_reads_declared_encoding():
+def test_reads_declared_encoding() -> None:
     """One letter is too little to detect the encoding."""
     html = b"<html><body><h1>The caf\x8e is open</h1>" + b"<p>It was closed for a year.</p>" * 9
     headers = {"Content-Type": "text/html; charset=macintosh"}
@@ -36,16 +36,16 @@ def test_reads_declared_encoding():
     assert newscrawl.from_response(response, encoding=None).title != "The café is open"
 
 
-def test_reads_web_poet_response():
+def test_reads_web_poet_response() -> None:
     check(newscrawl.from_response(web_poet.HttpResponse(URL, HTML, headers={"Content-Type": TYPE})))
 
 
-def test_reads_requests_response():
+def test_reads_requests_response() -> None:
     with PageServer({"/1.html": TEXT.encode()}) as server:
         response = requests.get(f"{server.url}/1.html", timeout=30)
     check(newscrawl.from_response(response), response.url)
 
 
-def test_rejects_other_documents():
+def test_rejects_other_documents() -> None:
     with pytest.raises(newscrawl.DocumentError):
         newscrawl.from_response(HtmlResponse(URL, body=b"%PDF-1.7"))

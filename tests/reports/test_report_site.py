@@ -77,6 +77,7 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
         assert plots.count() == (2 if name == "index" else 5)
         for plot in plots.all():
             box = plot.bounding_box()
+            assert box is not None
             assert box["width"] > 250
             assert box["height"] > 100
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -85,6 +86,7 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
 
 
 def test_first_crawl(tmp_path: Path):
+    """One crawl has no plots, and the pages say so."""
     write_report(records()[:1], [], tmp_path)
     for path in [tmp_path / "index.html", *(tmp_path / "sites").iterdir()]:
         text = path.read_text(encoding="utf-8")
@@ -158,6 +160,7 @@ def test_cut_tables_have_a_shadow(report: Path, scheme: str):
 
     def shadows(page: Page) -> list[bool]:
         box = table.bounding_box()
+        assert box is not None
         edges = [
             page.screenshot(clip={"x": x, "y": box["y"] + 5, "width": 6, "height": 20})
             for x in (box["x"], box["x"] + box["width"] / 2, box["x"] + box["width"] - 6)
@@ -197,6 +200,7 @@ def test_keyboard_and_screen_reader(report: Path):
 
 
 def test_inputs_without_a_crawl(tmp_path: Path):
+    """A feed and a database without a record are errors that name the file."""
     feed = tmp_path / "feed.jsonl"
     feed.write_text('{"url": "https://a.example/1"}')
     with pytest.raises(ReportError, match=r"feed\.jsonl: file is not a database"):
@@ -223,6 +227,7 @@ def test_inputs_without_a_crawl(tmp_path: Path):
     ],
 )
 def test_errors_take_one_line(tmp_path: Path, args: tuple[str, ...], code: int, message: str):
+    """Wrong usage ends with 2."""
     (tmp_path / "state.sqlite").touch()
     done = run_report(*(arg.replace("{tmp}", str(tmp_path)) for arg in args))
     assert (done.returncode, done.stderr.count("\n")) == (code, 1), done.stderr
