@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,10 @@ from newscrawl.extraction.extract import extract
 
 PARAGRAPH = "<p>The council of the town voted late on Thursday to open the old bridge again.</p>"
 URL = "https://news.example/politics/story-17.html"
+
+BYLINES: dict[str, dict[str, list[str]]] = tomllib.loads(
+    (Path(__file__).parents[1] / "cases" / "bylines.toml").read_text(encoding="utf-8")
+)
 
 
 def authors(byline: str, head: str = "", before: str = "") -> tuple[list[str], str | None]:
@@ -153,88 +159,7 @@ def test_claims_and_addresses_in_metadata_are_no_authors(content: str):
     assert authors("", f'<meta name="author" content="{content}">') == ([], None)
 
 
-@pytest.mark.parametrize(
-    ("byline", "names"),
-    [
-        ("<p>By Gemma Jones Political Reporter</p>", ["Gemma Jones"]),
-        ("<p>By Gemma van Dijk Home Affairs Editor</p>", ["Gemma van Dijk"]),
-        ("<p>Gemma Jones, Transport Correspondent, in Holm</p>", ["Gemma Jones"]),
-        ("<div>Haber: Meral Soylu / İZMİR</div>", ["Meral Soylu"]),
-        ("<p>见习编辑 李琼皙</p>", ["李琼皙"]),
-        ("<p>2026年5月12日 20:15　来源：港城晚报　作者：李琼皙</p>", ["李琼皙"]),
-        ("Von: Jörg Müller, Redakteur", ["Jörg Müller"]),
-        ("Rédigé par Hélène Dupont et Jean-Paul Martin", ["Hélène Dupont", "Jean-Paul Martin"]),
-        ("Publicado por José García | 3 de mayo de 2021", ["José García"]),
-        ("3 de maio de 2021 · Por: João da Silva", ["João da Silva"]),
-        ("Testo di <a href=/x>Luca Rossi</a> e <a href=/y>Ada Bo</a>", ["Luca Rossi", "Ada Bo"]),
-        ("Skrivet av Åsa Öberg", ["Åsa Öberg"]),
-        ("Kirjoittanut Päivi Mäkinen", ["Päivi Mäkinen"]),
-        ("Opracowała: Zofia Wójcik", ["Zofia Wójcik"]),
-        ("Napsal Jiří Novák a Jana Dvořáková", ["Jiří Novák", "Jana Dvořáková"]),
-        ("Szöveg: Kovács Péter", ["Kovács Péter"]),
-        ("Muhabir: Çağla Yılmaz", ["Çağla Yılmaz"]),
-        ("3 мая 2021 – Автор статьи: Иван Петров", ["Иван Петров"]),
-        ("Публикувано от Мария Иванова", ["Мария Иванова"]),
-        ("Από τον Γιώργο Νικολάου", ["Γιώργο Νικολάου"]),
-        ("Viết bởi Trần Thị Bình", ["Trần Thị Bình"]),
-        ("به قلم رضا احمدی", ["رضا احمدی"]),
-        ("ผู้เขียน สมชาย ใจดี", ["สมชาย ใจดี"]),
-        ("（新华社记者 王小明）", ["王小明"]),
-        ("2021-05-03 10:20 本报记者王小明", ["王小明"]),
-        ("田中太郎記者 2021年5月3日", ["田中太郎"]),
-        ("[김철수, 이영희 기자]", ["김철수", "이영희"]),
-        ("Published May 3, 2021 by <a href=/x>Ada Meyer</a>", ["Ada Meyer"]),
-        ("Posted by Ada Meyer on May 3, 2021", ["Ada Meyer"]),
-        ("By Ada Meyer for The Port Gazette", ["Ada Meyer"]),
-        ("By Ada Meyer – Transport Reporter", ["Ada Meyer"]),
-        ("By Ada Meyer @adameyer", ["Ada Meyer"]),
-        ("By Ada Meyer -- Cable &amp; Port, 1/21/2008", ["Ada Meyer"]),
-        ("By Ada Meyer, Chief Technology Officer and Head of Port Labs", ["Ada Meyer"]),
-        ("Von Montag bis Freitag", []),
-        ("Von unserer Korrespondentin Ada Meyer", ["Ada Meyer"]),
-        ("Par notre envoyé spécial Paul Leroy (avec AFP)", ["Paul Leroy"]),
-        ("Analysis by Ada Meyer, BBC News", ["Ada Meyer"]),
-        ("By Ada Meyer in Oslo and Jo Bond in Berlin", ["Ada Meyer", "Jo Bond"]),
-        ("Reporting by Ada Meyer; editing by Jo Bond", ["Ada Meyer"]),
-        ("Von Ada Meyer (Text) und Jo Bond (Fotos)", ["Ada Meyer"]),
-        ("By Ada Meyer / Reuters", ["Ada Meyer"]),
-        ("Пише: Ива Бабић", ["Ива Бабић"]),
-        ("ავტორი: ნინო ბერიძე", ["ნინო ბერიძე"]),
-        ("Հեղինակ՝ Անի Սարգսյան", ["Անի Սարգսյան"]),
-        ("كتب - سامي حداد", ["سامي حداد"]),
-        ("[멜비=김민수 기자]", ["김민수"]),
-        ("記者陳美玲／台北報導", ["陳美玲"]),
-        ("来源：新华社 作者：赵一鸣", ["赵一鸣"]),
-        ("Ada Meyer | Senior Writer | 3 May 2021", ["Ada Meyer"]),
-        ("Text: Ada Meyer. Photos: Jo Bond.", ["Ada Meyer"]),
-        ("Tekst: Zofia Maj, zdjęcia: Jan Lis", ["Zofia Maj"]),
-        ("文 | 赵一鸣 编辑 | 林晓雯", ["赵一鸣"]),
-        ("文：陳美玲 攝影：王志明", ["陳美玲"]),
-        ("글·사진 김민수", ["김민수"]),
-        ("(서울=연합뉴스) 김민수 기자", ["김민수"]),
-        ("Submitted by Ada Meyer on Mon, 05/03/2021 - 10:30", ["Ada Meyer"]),
-        ("This article was written by Ada Meyer", ["Ada Meyer"]),
-        ("Napisał: Jan Lis", ["Jan Lis"]),
-        ("Monday May 3, 2021 10:05 am PDT by Ada Meyer", ["Ada Meyer"]),
-        ("How Ports Save 50% On Cranes By Playing Chess", []),
-        ("Ada Meyer | 3 May 2021 | 3 min read", ["Ada Meyer"]),
-        ("Jörg Müller, 3.5.2021, 08:15 Uhr", ["Jörg Müller"]),
-        (
-            "<time datetime=2021-05-03>3 May 2021</time> • Ada Meyer, Jo Bond",
-            ["Ada Meyer", "Jo Bond"],
-        ),
-        ("<b>Ada Meyer</b>, <i>Transport Editor</i>", ["Ada Meyer"]),
-        ("Town Council | 3 May 2021", []),  # "council" is a word of the story
-        ("Related Articles<br>3 May 2021", []),
-        ("Words by Ada Meyer for the Port Gazette", ["Ada Meyer"]),
-        ("文/李琼皙 图/王志明", ["李琼皙"]),
-        ("【田中宏昌、佐藤健】", ["田中宏昌", "佐藤健"]),
-        ("Ada Meyer in Oslo and Jo Bond in New York", ["Ada Meyer", "Jo Bond"]),
-        ("Par Hélène Dupont (Oslo, correspondance)", ["Hélène Dupont"]),
-        ("Por José García en Oslo", ["José García"]),
-        ("Town Council in Oslo", []),
-    ],
-)
+@pytest.mark.parametrize(("byline", "names"), BYLINES["shown"].items())
 def test_reads_bylines_in_many_languages(byline: str, names: list[str]):
     assert authors(f"<p>{byline}</p>")[0] == names
 
@@ -248,70 +173,14 @@ def test_labels_in_the_place_of_an_author_are_no_names(text: str):
     assert extract(page, URL).authors == []
 
 
-@pytest.mark.parametrize(
-    ("byline", "names"),
-    [
-        ("Hovedkronikk av Ada Meyer", ["Ada Meyer"]),
-        ("Rakstīja: Ada Meyer", ["Ada Meyer"]),
-        ("Фото: Ada Meyer", []),
-        ("Medically reviewed by Ada Meyer", []),
-        ("Photography by Ada Meyer", []),
-        ("צילום: דן לוי", []),
-        ("Ada Meyer 3.5.2021 10:30", ["Ada Meyer"]),
-        ("2021年5月3日 森下直樹", ["森下直樹"]),
-        ("Ada Meyer<br>Transport Reporter", ["Ada Meyer"]),
-        ("By Ada Meyer, Home Security Expert", ["Ada Meyer"]),
-        ("By <a href=/author/1>Ada Meyer</a><span>, Home Security Expert</span>", ["Ada Meyer"]),
-        ("By Ada Meyer <b>filed under</b> <a href=/tips>Tips</a>", ["Ada Meyer"]),
-        ("記者 林宜靜 台北報導", ["林宜靜"]),
-        ("이남경 MK스포츠", ["이남경"]),
-    ],
-)
+@pytest.mark.parametrize(("byline", "names"), BYLINES["marked"].items())
 def test_labels_dates_and_roles_beside_a_marked_name(byline: str, names: list[str]):
     assert authors(f"<p class=author>{byline}</p>")[0] == names
 
 
-@pytest.mark.parametrize(
-    ("stated", "names"),
-    [
-        ("Staff Reporter", []),
-        ("editor1", []),
-        ("{{author}}", []),
-        ("@hdahl", []),
-        ("['Ada Meyer', 'Jo Bond']", ["Ada Meyer", "Jo Bond"]),
-        ("Ada Meyer, Financial Times", ["Ada Meyer"]),
-        ("Ana", ["Ana"]),
-    ],
-)
+@pytest.mark.parametrize(("stated", "names"), BYLINES["stated"].items())
 def test_placeholders_accounts_and_papers_are_no_people(stated: str, names: list[str]):
     assert authors("", ld(stated))[0] == names
-
-
-@pytest.mark.parametrize(
-    ("byline", "names"),
-    [
-        *((f"By Ada Meyer {mark} 3 May 2021", ["Ada Meyer"]) for mark in "·•∙・●‧|◆—"),
-        ("By Ada Meyer·3 May 2021", ["Ada Meyer"]),
-        ("By Ada Meyer Tuesday, 4 May 2021", ["Ada Meyer"]),
-        ("By <a href=/authors/ada>Ada Meyer</a>, <a href=/d>Tue., May 4, 2021</a>", ["Ada Meyer"]),
-        (
-            "By <a href=/by/ada>Ada Meyer</a> in Oslo, <a href=/by/jo>Jo Bond</a> and Li Wei in Rome",
-            ["Ada Meyer", "Jo Bond", "Li Wei"],
-        ),
-        (
-            "Von <a href=/autor/1>Ada Meyer</a> (Text), Köln, und <a href=/autor/2>Jo Bond</a>, Bonn",
-            ["Ada Meyer", "Jo Bond"],
-        ),
-        ("By Ada\n          Meyer", ["Ada Meyer"]),
-        ("By Ada von Hagen", ["Ada von Hagen"]),
-        ("Von Femke van den Berg und Ada al-Khatib", ["Femke van den Berg", "Ada al-Khatib"]),
-        ("By Ada Mey\u00ader", ["Ada Meyer"]),
-        ("By <i>Ada Meyer</i> <b>Filed under</b> <i>Jo Bond</i>", ["Ada Meyer"]),
-        ("Published by Port Games and released in May, Tides is a game.", []),
-    ],
-)
-def test_separators_places_and_particles(byline: str, names: list[str]):
-    assert authors(f"<p>{byline}</p>")[0] == names
 
 
 @pytest.mark.parametrize(
