@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from newscrawl.body.blocks import find_blocks
+from newscrawl.body.groups import home_of
 from newscrawl.body.notices import without_copies
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
@@ -225,3 +226,30 @@ def reads_of_copies(number: int) -> int:
 
 def test_removes_copies_in_linear_time():
     assert reads_of_copies(400) <= 2.2 * reads_of_copies(200)
+
+
+@pytest.mark.parametrize(
+    ("story", "home"),
+    [
+        (f"<section>{f'<p>{PROSE[0]}</p>' * 4}</section>", "section"),
+        (f"<section>{f'<div><p>{PROSE[0]}</p></div>' * 4}</section>", "section"),
+        (f"<section>{f'<div><div><p>{PROSE[0]}</p></div></div>' * 4}</section>", "section"),
+        (f"<section>{f'<div><p>{PROSE[0]}</p><p>{PROSE[0]}</p></div>' * 3}</section>", "section"),
+        (
+            f"<section>{f'<p>{PROSE[0]}</p>' * 4}</section>{f'<div><p>{PROSE[0]}</p></div>' * 3}",
+            "section",
+        ),
+    ],
+    ids=["plain", "own containers", "two levels", "sections", "teasers after it"],
+)
+def test_home(story: str, home: str):
+    document = parse_document(f"<main>{story}<aside><p>{PROSE[0]}</p></aside></main>")
+    blocks = find_blocks(document)
+    above = [document.parent[row] for row in blocks.owner]
+    row = home_of(document, above, blocks.chars(document, range(len(blocks))))
+    assert document.tag[row] == home
+
+
+def test_home_without_text():
+    document = parse_document("<p>")
+    assert home_of(document, [], []) == 0
