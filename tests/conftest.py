@@ -1,6 +1,8 @@
 """Fixtures and helpers shared by test modules."""
 
+import asyncio
 import gzip
+import inspect
 import os
 import subprocess
 import sys
@@ -70,6 +72,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the longest files, so that no process is left with one at the end."""
     items.sort(key=lambda item: item.path.stem not in _LONG_FILES)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run an async test in an event loop."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ import pytest
 import newscrawl
 from newscrawl.patterns import CJKPattern, LazyPattern
 from tests.helpers.ambiguity import Automaton
-from tests.helpers.operations import CountingPattern, Operations, compiled_pattern
+from tests.helpers.operations import CountingPattern, compiled_pattern
 
 LENGTH = 40
 #: at twice the length; 2 for linear, 4 for quadratic time
@@ -76,15 +76,14 @@ class Use:
 
     def _steps(self, pattern: re.Pattern[Any], text: str) -> int:
         """Return the steps of matching *text*, at most MAX_STEPS."""
-        operations = Operations(MAX_STEPS)
-        counting = CountingPattern(pattern, operations)
+        counting = CountingPattern(pattern, MAX_STEPS)
         is_bytes = isinstance(pattern.pattern, bytes)
         try:
             getattr(counting, self.method)(text.encode("latin-1") if is_bytes else text)
         except AssertionError:
-            if operations.steps <= MAX_STEPS:  # the matcher and the pattern differ
+            if counting.steps <= MAX_STEPS:  # the matcher and the pattern differ
                 raise
-        return operations.steps
+        return counting.steps
 
 
 def _short(limit: str) -> str:

@@ -1,8 +1,6 @@
 """Steps of regular expressions, for tests of complexity on any machine."""
 
 import re
-import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from re import _compiler, _parser  # type: ignore[attr-defined]  # the standard library's parser
 from typing import Any
@@ -13,83 +11,49 @@ _SINGLE_CHARACTER = {"LITERAL", "NOT_LITERAL", "ANY", "IN", "AT"}
 _REPEATS = {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}
 
 
-class Operations:
-    """Count of matching steps of regular expressions."""
-
-    def __init__(self, max_steps: int) -> None:
-        self.steps = 0
-        self._max_steps = max_steps
-
-    def step(self) -> None:
-        """Count a step; fail above the maximum, which ends endless loops."""
-        self.steps += 1
-        assert self.steps <= self._max_steps
-
-
 class CountingPattern:
-    """Wrapper of a compiled pattern that adds the steps of a backtracking matcher to *operations*.
+    """A backtracking matcher of *pattern* that counts its steps, up to *max_steps*.
 
-    Results are those of *pattern*; each is checked against the matcher.
+    Each result is checked against that of the pattern.
     """
 
-    def __init__(self, pattern: re.Pattern[Any], operations: Operations) -> None:
+    def __init__(self, pattern: re.Pattern[Any], max_steps: int) -> None:
         self._pattern = pattern
-        self._operations = operations
+        self.steps = 0
+        self._max_steps = max_steps
         self._tree = _parser.parse(pattern.pattern, pattern.flags)
         self._single: dict[tuple[int, int], re.Pattern[Any]] = {}
         self._groups: dict[int, tuple[int, int]] = {}
         self._text: Any = ""
-        self._end = 0
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._pattern, name)
+    def match(self, text: Any) -> None:
+        """Match at the start of *text*."""
+        end = self._end_of(text, 0)  # before the pattern, which has no limit
+        _checked(self._pattern.match(text), 0, end)
 
-    def match(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
-        """Match at *pos*."""
-        end = self._end_of(text, pos, endpos)
-        return _checked(self._pattern.match(text, pos, endpos), pos, end)
+    def fullmatch(self, text: Any) -> None:
+        """Match all of *text*."""
+        end = self._end_of(text, 0, full=True)
+        _checked(self._pattern.fullmatch(text), 0, end)
 
-    def fullmatch(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
-        """Match from *pos* to *endpos*."""
-        end = self._end_of(text, pos, endpos, full=True)
-        return _checked(self._pattern.fullmatch(text, pos, endpos), pos, end)
+    def _search(self, text: Any, place: int) -> re.Match[Any] | None:
+        for start in range(place, len(text) + 1):
+            if (end := self._end_of(text, start)) >= 0:
+                return _checked(self._pattern.search(text, place), start, end)
+        return _checked(self._pattern.search(text, place), place, -1)
 
-    def search(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> re.Match[Any] | None:
-        """Return the first match at or after *pos*."""
-        for start in range(pos, min(endpos, len(text)) + 1):
-            if (end := self._end_of(text, start, endpos)) >= 0:
-                return _checked(self._pattern.search(text, pos, endpos), start, end)
-        return _checked(self._pattern.search(text, pos, endpos), pos, -1)
+    def findall(self, text: Any) -> None:
+        """Find all matches."""
+        place = 0
+        while place <= len(text) and (found := self._search(text, place)):
+            place = found.end() + (found.end() == found.start())
 
-    def finditer(
-        self, text: Any, pos: int = 0, endpos: int = sys.maxsize
-    ) -> Iterator[re.Match[Any]]:
-        """Yield all matches."""
-        while pos <= len(text) and (found := self.search(text, pos, endpos)):
-            yield found
-            pos = found.end() + (found.end() == found.start())
-
-    def findall(self, text: Any, pos: int = 0, endpos: int = sys.maxsize) -> list[Any]:
-        """Return all matches or their groups."""
-        deque(self.finditer(text, pos, endpos), maxlen=0)
-        return self._pattern.findall(text, pos, endpos)
-
-    def sub(self, replacement: Any, text: Any, count: int = 0) -> Any:
-        """Replace the matches."""
-        deque(self.finditer(text), maxlen=0)
-        return self._pattern.sub(replacement, text, count)
-
-    def split(self, text: Any, maxsplit: int = 0) -> list[Any]:
-        """Split *text* at the matches."""
-        deque(self.finditer(text), maxlen=0)
-        return self._pattern.split(text, maxsplit)
-
-    def _end_of(self, text: Any, pos: int, endpos: int, *, full: bool = False) -> int:
-        """Return the end of the match at *pos*, -1 if there is none."""
-        self._text, self._end = text, min(endpos, len(text))
+    def _end_of(self, text: Any, place: int, *, full: bool = False) -> int:
+        """Return the end of the match at *place*, -1 if there is none."""
+        self._text = text
         self._groups.clear()
-        ends = self._sequence(self._tree.data, pos, self._pattern.flags)
-        return next((end for end in ends if not full or end == self._end), -1)
+        ends = self._sequence(self._tree.data, place, self._pattern.flags)
+        return next((end for end in ends if not full or end == len(text)), -1)
 
     def _sequence(self, nodes: Sequence[Any], place: int, flags: int) -> Iterator[int]:
         """Yield the possible ends of a match of *nodes*, in the order of backtracking."""
@@ -101,7 +65,8 @@ class CountingPattern:
             yield from self._sequence(rest, end, flags)
 
     def _node(self, code: str, argument: Any, node: Any, place: int, flags: int) -> Iterable[int]:
-        self._operations.step()
+        self.steps += 1
+        assert self.steps <= self._max_steps
         if code in _SINGLE_CHARACTER:
             end = self._character(node, place, flags)
             return (end,) if end >= 0 else ()
@@ -150,7 +115,7 @@ class CountingPattern:
         if key not in self._single:
             tree = _parser.SubPattern(self._tree.state, [node])
             self._single[key] = _compiler.compile(tree, flags)
-        found = self._single[key].match(self._text, place, self._end)
+        found = self._single[key].match(self._text, place)
         return -1 if found is None else found.end()
 
     def _repeat(self, code: str, argument: Any, place: int, flags: int) -> Iterable[int]:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.helpers.foreign_projects import ADDON, run_spider
 from tests.servers import pages
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 
 SPIDER = """
 import scrapy
@@ -56,7 +56,7 @@ SITE["/data"] = b"%PDF-1.7 \0" * 100
 )
 def test_fills_items_without_html_field(tmp_path: Path, settings: dict[str, object]):
     """Once for each response, in a worker, before the pipelines of the project."""
-    with PageServer(SITE) as server:
+    with SiteServer(SITE) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER,

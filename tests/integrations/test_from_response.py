@@ -7,7 +7,7 @@ from scrapy.http import HtmlResponse
 
 import newscrawl
 from tests.servers import pages
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 
 URL = "http://tagesbote.test/2026/03/14/1-muehle.html"
 TEXT = pages.article_page(1, meta_charset=None)
@@ -41,7 +41,7 @@ def test_reads_web_poet_response() -> None:
 
 
 def test_reads_requests_response() -> None:
-    with PageServer({"/1.html": TEXT.encode()}) as server:
+    with SiteServer({"/1.html": TEXT.encode()}) as server:
         response = requests.get(f"{server.url}/1.html", timeout=30)
     check(newscrawl.from_response(response), response.url)
 

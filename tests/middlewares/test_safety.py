@@ -9,10 +9,9 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.middlewares import SafetyMiddleware
 from newscrawl.middlewares.safety import AddressPolicy, written_address
-from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct_web import INTERNAL, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.helpers.crawls import Crawl, crawl_pages, direct_environment
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.site import INTERNAL, Answer, SiteServer, html, redirect, text
 
 REFUSED = "newscrawl/safety/refused_count"
 
@@ -69,26 +68,26 @@ class Seen(NamedTuple):
     """A crawl, the public web server and the private one."""
 
     crawl: Crawl
-    web: DirectWeb
-    inner: DirectWeb
+    web: SiteServer
+    inner: SiteServer
 
     def refused(self, reason: str) -> int:
         return int(self.crawl.stats.get(f"{REFUSED}/{reason}", 0))
 
 
 @pytest.fixture
-def webs() -> Iterator[tuple[DirectWeb, DirectWeb]]:
+def webs() -> Iterator[tuple[SiteServer, SiteServer]]:
     """Serve a public and a private web."""
-    with DirectWeb() as web, DirectWeb(address=INTERNAL) as inner:
+    with SiteServer() as web, SiteServer(address=INTERNAL) as inner:
         yield web, inner
 
 
 def crawl_urls(
-    folder: Path, web: DirectWeb, inner: DirectWeb, *urls: str, **settings: object
+    folder: Path, web: SiteServer, inner: SiteServer, *urls: str, **settings: object
 ) -> Seen:
     """Crawl *urls* with a spider that does not use newscrawl."""
-    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, **settings}
-    done = crawl_pages(folder, urls, direct_environment(), **given)
+    given = {"RETRY_TIMES": 1, **settings}
+    done = crawl_pages(folder, urls, **given)
     assert done.returncode == 0, done.output[-5000:]
     return Seen(done, web, inner)
 
@@ -110,7 +109,7 @@ def inside(port: int, way: str, secret: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_refuses_private_urls_from_any_source(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+def test_refuses_private_urls_from_any_source(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
     web, inner = webs
     secret = tmp_path / "secret.txt"
     secret.write_text("the secret")
@@ -141,7 +140,7 @@ def test_refuses_private_urls_from_any_source(tmp_path: Path, webs: tuple[Direct
 
 
 @pytest.mark.slow
-def test_checks_address_of_each_connection(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+def test_checks_address_of_each_connection(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
     """DNS rebinding."""
     web, inner = webs
     web.put("rebinding.example/1", html("1", Connection="close"))
@@ -156,7 +155,7 @@ def test_checks_address_of_each_connection(tmp_path: Path, webs: tuple[DirectWeb
 
 
 @pytest.mark.slow
-def test_checks_urls_of_sitemaps_and_feeds(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+def test_checks_urls_of_sitemaps_and_feeds(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
     web, inner = webs
     base, inside = f"http://127.0.0.1:{web.port}", f"http://{INTERNAL}:{inner.port}"
     robots = f"User-agent: *\nDisallow:\nSitemap: {inside}/map.xml\nSitemap: file:///etc/passwd\n"
@@ -165,16 +164,16 @@ def test_checks_urls_of_sitemaps_and_feeds(tmp_path: Path, webs: tuple[DirectWeb
     web.put("127.0.0.1/robots.txt", text(robots))
     web.put("127.0.0.1/index.xml", text(index))
     web.put("127.0.0.1/", html(f'<a href="{inside}/a-story-of-some-length-2026.html">A story</a>'))
-    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
+    crawl = web.crawl(tmp_path)
     assert crawl.returncode == 0
     assert inner.connections == 0
-    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    counts = crawl.site_counts(web.site)
     assert counts["discovery_failed_count/address"] == 2
     assert crawl.stats["finish_reason"] == "finished"
 
 
 @pytest.mark.slow
-def test_disabled_middleware_refuses_nothing(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+def test_disabled_middleware_refuses_nothing(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
     web, inner = webs
     inner.put("inner.example/", html("inside"))
     url = f"http://inner.example:{inner.port}/"
@@ -184,7 +183,7 @@ def test_disabled_middleware_refuses_nothing(tmp_path: Path, webs: tuple[DirectW
 
 
 @pytest.mark.slow
-def test_checks_urls_behind_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+def test_checks_urls_behind_proxy(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
     """The proxy itself may have a private address."""
     _, inner = webs
     inner.put("paper.example/", html("by proxy"))
@@ -197,7 +196,7 @@ def test_checks_urls_behind_proxy(tmp_path: Path, webs: tuple[DirectWeb, DirectW
 
 
 @pytest.mark.slow
-def test_aborts_response_with_too_many_headers(tmp_path: Path, webs: tuple[DirectWeb, DirectWeb]):
+def test_aborts_response_with_too_many_headers(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
     web, inner = webs
     headers = {"Content-Type": "text/html"} | {f"X-Header-{n}": "x" for n in range(100_000)}
     web.put("many.example/", Answer(b"<p>x", headers=headers))

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from newscrawl.document.encoding import is_binary
-from tests.helpers.crawls import crawl_pages, crawl_sites
+from tests.helpers.crawls import crawl_pages
 from tests.servers import Request, response
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page, paragraphs
-from tests.servers.styled_web import Answer
+from tests.servers.site import Answer, SiteServer, html
 
 HTML = "<html><head><meta charset={}><title>Über</title></head><body><p>{}</p></body></html>"
 
@@ -34,7 +33,7 @@ def test_text_in_any_charset_is_not_binary(charset: str):
     assert not is_binary(b"")
 
 
-class Packed(DirectWeb):
+class Packed(SiteServer):
     """Sends compressed pages, with errors that the URL names, unless ``identity`` is requested."""
 
     always = False
@@ -66,9 +65,7 @@ def test_retries_uncompressed_once(tmp_path: Path):
     kinds = ["good", "lie", "noise", "br", "noise-always"]
     with Packed() as web:
         urls = [f"http://paper.example:{web.port}/{kind}" for kind in kinds]
-        crawl = crawl_pages(
-            tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, RETRY_TIMES=0
-        )
+        crawl = crawl_pages(tmp_path, urls, RETRY_TIMES=0)
     assert crawl.returncode == 0
     requested = {kind: web.request_counts()[f"paper.example/{kind}"] for kind in kinds}
     assert requested == {"good": 1, "lie": 1, "noise": 2, "br": 2, "noise-always": 2}
@@ -82,12 +79,12 @@ def test_retries_uncompressed_once(tmp_path: Path):
 @pytest.mark.slow
 def test_binary_page_fails_without_worker(tmp_path: Path):
     story = "/2026/11/20/a-story-of-the-day-with-a-long-name-1.html"
-    with DirectWeb() as web:
+    with SiteServer() as web:
         web.put(
             "127.0.0.1/", html(f'<a href="{story}">A story of the day, with a long headline</a>')
         )
         body = b"%PDF-1.7\n" + random.Random(3).randbytes(5000)
         web.put(f"127.0.0.1{story}", Answer(body, headers={"Content-Type": "text/html"}))
-        crawl = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment())
-        counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+        crawl = web.crawl(tmp_path)
+        counts = crawl.site_counts(web.site)
     assert counts["failed_count/binary"] == 1

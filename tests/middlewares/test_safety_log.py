@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from newscrawl.crawling.logs import LogTextFilter, mask_secrets
 from tests.helpers.crawls import crawl_pages
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
-from tests.servers.styled_web import redirect
+from tests.servers.site import SiteServer, html, redirect
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_masks_messages_arguments_and_tracebacks():
 
 @pytest.mark.slow
 def test_masks_messages_of_scrapy(tmp_path: Path):
-    with DirectWeb() as web:
+    with SiteServer() as web:
         host = f"paper.example:{web.port}"
         web.put("paper.example/a?token=SECRET-1", redirect("/b?signature=SECRET-2"))
         web.put("paper.example/b?signature=SECRET-2", html("x"))
@@ -94,7 +93,7 @@ def test_masks_messages_of_scrapy(tmp_path: Path):
             "ftp://user:SECRET-5@paper.example/x",
         ]
         crawl = crawl_pages(
-            tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, RETRY_TIMES=1,
+            tmp_path, urls,  RETRY_TIMES=1,
             LOG_LEVEL="DEBUG", ROBOTSTXT_OBEY=False, MY_PROXY="http://user:SECRET-6@proxy.example",
             NEWSCRAWL_CSS_ENABLED=False,
         )  # fmt: skip

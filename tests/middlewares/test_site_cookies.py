@@ -9,11 +9,10 @@ from scrapy.http import Response
 
 from newscrawl.middlewares import SiteCookiesMiddleware
 from newscrawl.middlewares.site_cookies import MAX_COOKIE_SIZE, MAX_COOKIES, MAX_SITES
-from tests.helpers.crawls import crawl_sites
 from tests.servers import Request as ServerRequest
 from tests.servers import response
-from tests.servers.direct_web import DirectWeb, direct_environment, html
 from tests.servers.pages import article_page
+from tests.servers.site import SiteServer, html
 
 SITE = "https://www.paper.example/"
 
@@ -68,7 +67,7 @@ def test_number_and_size_are_bounded() -> None:
     assert len(middleware.jars) == MAX_SITES
 
 
-class CookieWall(DirectWeb):
+class CookieWall(SiteServer):
     """Redirects to the same URL until its cookie comes."""
 
     async def answer(self, request: ServerRequest, writer: asyncio.StreamWriter) -> bool:
@@ -89,9 +88,7 @@ def test_site_that_redirects_until_a_cookie_comes(tmp_path: Path, *, enabled: bo
         link = f'<a href="{story}">A story of the day, with a long headline</a>'
         web.put("127.0.0.1/", html(link))
         web.put(f"127.0.0.1{story}", html(article_page(1)))
-        crawl = crawl_sites(
-            tmp_path, [f"{web.url}/"], direct_environment(), COOKIES_ENABLED=enabled
-        )
+        crawl = web.crawl(tmp_path, COOKIES_ENABLED=enabled)
     assert len(crawl.items) == enabled
     assert b"seen=1" not in (tmp_path / "state.sqlite").read_bytes()
     assert "Traceback" not in crawl.output

@@ -1,6 +1,5 @@
 """Headers, logins, delays and rules of single sites, from the site list."""
 
-import asyncio
 import gzip
 import json
 from pathlib import Path
@@ -15,10 +14,8 @@ from scrapy.utils.test import get_crawler
 from newscrawl.crawling.discovery.site_list import Site, SitesError, make_site
 from newscrawl.middlewares import SiteCookiesMiddleware, SiteOptionsMiddleware
 from tests.helpers.crawls import Crawl, run_scrapy
-from tests.servers import Request as ServerRequest
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
 from tests.servers.pages import article_page
-from tests.servers.styled_web import redirect
+from tests.servers.site import SiteServer, html, redirect
 
 KEY, SESSION, NEXT = "s3cret-key", "s3cret-session", "s3cret-next"
 STORY = "/2026/11/20/a-story-of-the-day-with-a-long-name-{}.html"
@@ -88,21 +85,8 @@ def test_cookies_of_the_list_survive_too_many_others():
         middleware.process_response(request, Response(site.url, headers=headers))
 
 
-class RecordingWeb(DirectWeb):
-    """Keeps all requests, with their headers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.all: list[ServerRequest] = []
-
-    async def answer(self, request: ServerRequest, writer: asyncio.StreamWriter) -> bool:
-        self.all.append(request)
-        return await super().answer(request, writer)
-
-
 def crawl(folder: Path, *command: str, **settings: object) -> Crawl:
     settings = {
-        "TWISTED_DNS_RESOLVER": RESOLVER,
         "NEWSCRAWL_WARC": folder / "warc",
         "HTTPCACHE_ENABLED": True,
         "HTTPCACHE_DIR": folder / "cache",
@@ -112,10 +96,10 @@ def crawl(folder: Path, *command: str, **settings: object) -> Crawl:
         "NEWSCRAWL_BACKOFF_DELAY": 0.1,
         **settings,
     }
-    return run_scrapy(folder, [*command], direct_environment(), settings)
+    return run_scrapy(folder, [*command], None, settings)
 
 
-def write_list(folder: Path, web: DirectWeb, **options: object) -> Path:
+def write_list(folder: Path, web: SiteServer, **options: object) -> Path:
     """Write a list of one site with a login; its secrets are in the folder ``secret``."""
     (folder / "secret").mkdir()
     (folder / "secret" / "cookies.txt").write_text(
@@ -150,7 +134,7 @@ def find_secrets(folder: Path, secret: bytes = b"s3cret") -> list[str]:
 @pytest.mark.slow
 def test_login_of_a_site(tmp_path: Path):
     """Secrets go to the hosts of the site only, and nowhere to disk; the session is renewed."""
-    with RecordingWeb() as web:
+    with SiteServer() as web:
         path = write_list(tmp_path, web)
         links = "".join(
             f'<a href="{STORY.format(n)}">A story of the day, with a long headline</a>'
@@ -173,7 +157,7 @@ def test_login_of_a_site(tmp_path: Path):
         )
         web.put(f"m.paper.example{STORY.format(3)}", html(article_page(3)))
         done = crawl(tmp_path, "crawl", "sitelist", "-a", f"sites={path}")
-        log = list(web.all)
+        log = list(web.received)
     assert len(done.items) == 3, done.output
     assert done.errors() == []
     sessions = []
@@ -199,7 +183,7 @@ def test_options_apply_to_other_spiders(tmp_path: Path):
     """With NEWSCRAWL_SITES, and rules of the site instead of those of the setting."""
     (tmp_path / "secret-rules").mkdir()
     (tmp_path / "secret-rules" / "www.paper.example.txt").write_text("title: //h2\ntitel: //h1")
-    with RecordingWeb() as web:
+    with SiteServer() as web:
         path = write_list(tmp_path, web, rules="../secret-rules", delay=0.3)
         for number in range(3):
             page = article_page(number).replace("</article>", "<h2>By rule</h2></article>")
@@ -208,7 +192,7 @@ def test_options_apply_to_other_spiders(tmp_path: Path):
         urls = ",".join(base + STORY.format(n) for n in range(3))
         command = ("runspider", "tests/spiders/page_spider.py", "-a", f"urls={urls}")
         done = crawl(tmp_path, *command, NEWSCRAWL_SITES=path, DOWNLOAD_DELAY_JITTER=0)
-        stories = [request for request in web.all if "/2026/" in request.target]
+        stories = [request for request in web.received if "/2026/" in request.target]
     assert [item["title"] for item in done.items] == ["By rule"] * 3, done.output
     assert {request.headers["x-key"] for request in stories} == {KEY}
     assert done.output.count("unknown directive 'titel: //h1'") == 1

@@ -1,6 +1,5 @@
 """The static site of a report in Chromium, and what it reads."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -199,20 +198,16 @@ def test_keyboard_and_screen_reader(report: Path):
             assert line in tree, tree
 
 
-def test_inputs_without_a_crawl(tmp_path: Path):
+async def test_inputs_without_a_crawl(tmp_path: Path):
     """A feed and a database without a record are errors that name the file."""
     feed = tmp_path / "feed.jsonl"
     feed.write_text('{"url": "https://a.example/1"}')
     with pytest.raises(ReportError, match=r"feed\.jsonl: file is not a database"):
         read_crawls(str(feed))
     state = tmp_path / "state.sqlite"
-
-    async def create() -> None:
-        store = CrawlStore(state)
-        store.open()
-        await store.close()
-
-    asyncio.run(create())
+    store = CrawlStore(state)
+    store.open()
+    await store.close()
     with pytest.raises(ReportError, match=r"state\.sqlite: no crawl is recorded"):
         read_crawls(str(state))
 

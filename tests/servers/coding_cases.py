@@ -7,10 +7,10 @@ from functools import cache
 
 import brotli
 
-from tests.servers.fault_web import ANY, ARTICLE, HTML, Case, Visit
+from tests.servers.fault_web import ANY, ARTICLE, Case, Visit
 from tests.servers.faulty_pages import MIB
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer
+from tests.servers.site import HTML, Answer
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -6,11 +6,10 @@ import random
 from collections.abc import Callable
 from functools import cache
 
-from tests.servers.fault_web import FAILED, HTML, Case, Visit
+from tests.servers.fault_web import FAILED, Case, Visit
 from tests.servers.faulty_pages import MIB
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.site import HTML, XML, Answer, redirect
 
-XML = {"Content-Type": "application/xml"}
 #: spellings of internal addresses
 INTERNAL_HOSTS = (
     "127.0.0.2", "2130706434", "0x7f.2", "0177.0.0.2", "127.2", "[::ffff:127.0.0.2]", "[::1]",

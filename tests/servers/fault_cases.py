@@ -18,7 +18,6 @@ from tests.servers.fault_web import (
     ANY,
     ARTICLE,
     FAILED,
-    HTML,
     LOST,
     Case,
     Send,
@@ -29,10 +28,8 @@ from tests.servers.fault_web import (
 from tests.servers.faulty_pages import FAULTY_PATH, MIB, PAGES, TRANSPORTS
 from tests.servers.pages import article_page, dress, paragraphs
 from tests.servers.rule_file_cases import OPT_OUTS, ROBOTS
-from tests.servers.styled_web import HANG, Answer, redirect
+from tests.servers.site import CSS, HANG, HTML, Answer, redirect
 
-CSS = {"Content-Type": "text/css"}
-TEXT = {"Content-Type": "text/plain"}
 _ARTICLE = article_page(1).encode()
 
 

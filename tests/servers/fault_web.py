@@ -10,17 +10,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.servers import Request, response
-from tests.servers.direct_web import ALLOWED, DirectWeb
 from tests.servers.faulty_pages import FAULTY_PATH, PAGES, TRANSPORTS, FaultSite, send_fault
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer
+from tests.servers.site import ALLOWED, HTML, Answer, SiteServer
 
 Send = Callable[[asyncio.StreamWriter], Awaitable[None]]
 """Writes bytes that are not a regular answer; the connection is closed afterwards."""
 
 ARTICLE, FAILED, LOST = ("article",), ("failed/",), ("failed/", "dropped/")
 ANY = (*ARTICLE, *LOST)
-HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +101,8 @@ _DESCRIPTIONS = {
 }
 
 
-def page_case(name: str) -> Case:
-    """Return the case of a fault of :mod:`tests.servers.faulty_pages`."""
+def page_case(name: str, *, front: bool = False) -> Case:
+    """Return the case of a fault of the faulty page, and of the front page with *front*."""
     fault = PAGES.get(name) or TRANSPORTS[name]
     outcomes = {"article": ARTICLE, "failure": LOST, "either": ANY}[fault.outcome]
     if name in ("big-page", "long-href"):  # above DOWNLOAD_MAXSIZE
@@ -113,11 +111,10 @@ def page_case(name: str) -> Case:
     async def send(writer: asyncio.StreamWriter) -> None:
         await send_fault(fault, writer)
 
-    return Case(
-        _DESCRIPTIONS[name],
-        lambda visit: send if visit.is_faulty_page else None,
-        outcomes,
-    )
+    def reply(visit: Visit) -> Send | None:
+        return send if visit.is_faulty_page or (front and visit.target == "/") else None
+
+    return Case(_DESCRIPTIONS[name], reply, outcomes)
 
 
 def good_article(head: str = "") -> Answer:
@@ -126,7 +123,7 @@ def good_article(head: str = "") -> Answer:
     return Answer(html.encode(), headers=HTML)
 
 
-class FaultWeb(DirectWeb):
+class FaultWeb(SiteServer):
     """Serves the sites of *cases* and the *healthy* ones at one port of *address*.
 
     *internal_url*: URL of a server that crawls must not reach.

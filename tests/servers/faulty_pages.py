@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.servers import LoopbackServer, Request, chunked, response
+from tests.servers import chunked, response
 from tests.servers.pages import (
     PUBLISHED,
     article_page,
@@ -248,13 +248,12 @@ class FaultSite:
     name: str
     #: number of the first healthy article, unique among all sites
     number: int
-    #: None behind a proxy
-    port: int | None = None
+    port: int
 
     @property
     def host(self) -> str:
         """Host name and port in the URLs of the site."""
-        return f"{self.name}.example" + (f":{self.port}" if self.port else "")
+        return f"{self.name}.example:{self.port}"
 
     @property
     def fault(self) -> PageFault | TransportFault:
@@ -312,36 +311,6 @@ class FaultSite:
                 for url, n in self.healthy.items()
             },
         }
-
-
-#: one site per page and transfer fault
-FAULT_SITES = [
-    FaultSite(name, 100 + 2 * position) for position, name in enumerate((*PAGES, *TRANSPORTS))
-]
-
-
-class FaultServer(LoopbackServer):
-    """Proxy that serves :data:`FAULT_SITES`; with *fronts* their front pages are faulty, too."""
-
-    def __init__(self, *, fronts: bool = False) -> None:
-        super().__init__()
-        self._fronts = fronts
-        self._sites = {site.host: site for site in FAULT_SITES}
-
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Send a healthy document, or the faulty page and close."""
-        site = self._sites.get(request.host)
-        is_front = self._fronts and request.target == "/"
-        if site and (is_front or f"http://{request.host}{request.target}" == site.faulty_url):
-            self.record(request, 200)
-            await send_fault(site.fault, writer)
-            return False
-        documents = site.documents() if site else {}
-        kind, body = documents.get(request.target, ("text/html", b""))
-        status = 200 if body else 404
-        self.record(request, status)
-        writer.write(response(body, status, {"Content-Type": kind}))
-        return True
 
 
 async def send_fault(fault: PageFault | TransportFault, writer: asyncio.StreamWriter) -> None:

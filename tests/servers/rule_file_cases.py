@@ -9,12 +9,11 @@ from functools import cache
 from typing import Final
 
 from newscrawl.settings.base import USER_AGENT
-from tests.servers.discovery_cases import XML, feed
+from tests.servers.discovery_cases import feed
 from tests.servers.fault_web import FAILED, Case, Send, Visit, good_article
 from tests.servers.faulty_pages import MIB
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.site import TEXT, XML, Answer, redirect
 
-TEXT: Final = {"Content-Type": "text/plain"}
 KIB: Final = 1024
 
 

@@ -26,7 +26,6 @@ from newscrawl.crawling.frontier.request_queue import (
 )
 from newscrawl.items import Article
 from tests.end_to_end.test_frontier_crawl import TreeCrawl
-from tests.helpers.crawl_history import in_loop
 from tests.servers.tree_site import TreeSite
 
 
@@ -124,7 +123,6 @@ def test_load_imports_no_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert "planted" not in sys.modules
 
 
-@in_loop
 async def test_writes_a_request_when_a_parent_ends():
     crawler = get_crawler(settings_dict={"NEWSCRAWL_STATE": ""})
     book = LeaseBook.for_crawler(crawler)

@@ -12,7 +12,6 @@ from twisted.internet.error import TimeoutError as DownloadTimeoutError
 from twisted.python.failure import Failure
 
 from newscrawl.crawling.frontier.leases import LEASE, PARENT, Lease
-from tests.helpers.crawl_history import in_loop
 from tests.helpers.scheduler_run import URL, Run, run
 
 ITEM = {"url": "a"}
@@ -43,7 +42,6 @@ async def read(current: Run, response: Response, *elements: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(200, "read"), (304, "unchanged")])
-@in_loop
 async def test_a_request_ends_with_its_callback(state_file: Path, status: int, outcome: str):
     async with run(state_file) as current:
         current.add(1)
@@ -58,7 +56,6 @@ async def test_a_request_ends_with_its_callback(state_file: Path, status: int, o
         ]
 
 
-@in_loop
 async def test_counts_items_and_requests(state_file: Path):
     async with run(state_file) as current:
         current.add(1)
@@ -76,7 +73,6 @@ async def test_counts_items_and_requests(state_file: Path):
 @pytest.mark.parametrize(
     ("error", "outcome"), [(ValueError(), "failed/error"), (CloseSpider(), "read")]
 )
-@in_loop
 async def test_a_callback_that_raises(state_file: Path, error: Exception, outcome: str):
     async with run(state_file) as current:
         current.add(1, 2)
@@ -89,7 +85,6 @@ async def test_a_callback_that_raises(state_file: Path, error: Exception, outcom
         assert await current.outcomes() == {"1": outcome, "2": outcome}
 
 
-@in_loop
 async def test_responses_without_a_lease_pass(state_file: Path):
     async with run(state_file) as current:
         response = Response(URL, request=Request(URL))
@@ -97,7 +92,6 @@ async def test_responses_without_a_lease_pass(state_file: Path):
         assert await read(current, response, ITEM) == [ITEM]
 
 
-@in_loop
 async def test_marks_start_requests(state_file: Path):
     async with run(state_file) as current:
         start = current.middleware.process_start(outputs(Request(URL), ITEM))
@@ -106,7 +100,6 @@ async def test_marks_start_requests(state_file: Path):
 
 
 @pytest.mark.parametrize("in_spider", [False, True])
-@in_loop
 async def test_a_failed_download(state_file: Path, in_spider: bool):
     """Without an errback the failure is raised; the request has ended."""
     async with run(state_file) as current:
@@ -123,7 +116,6 @@ async def test_a_failed_download(state_file: Path, in_spider: bool):
 
 
 @pytest.mark.parametrize("error", [None, ValueError()])
-@in_loop
 async def test_counts_the_output_of_an_errback(state_file: Path, error: Exception | None):
     async with run(state_file) as current:
         current.spider.other = lambda _: outputs(ITEM, Request(f"{URL}/2"), *filter(None, [error]))

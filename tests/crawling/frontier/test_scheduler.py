@@ -14,7 +14,6 @@ from scrapy.exceptions import DropItem
 from scrapy.http import Response
 
 from newscrawl.crawling.frontier.leases import LEASE, PARENT
-from tests.helpers.crawl_history import in_loop
 from tests.helpers.scheduler_run import URL, run
 
 
@@ -24,7 +23,6 @@ class Renamed(Spider):
     def parse(self, response: Response) -> None: ...
 
 
-@in_loop
 async def test_resumes_what_has_not_ended(state_file: Path):
     async with run(state_file) as first:
         assert first.add(1, 2, 3) == [True, True, True]
@@ -39,7 +37,6 @@ async def test_resumes_what_has_not_ended(state_file: Path):
         assert await second.outcomes() == dict.fromkeys("1234", "read")
 
 
-@in_loop
 async def test_a_finished_crawl_is_not_resumed(state_file: Path):
     async with run(state_file, reason="finished") as first:
         first.add(1)
@@ -49,7 +46,6 @@ async def test_a_finished_crawl_is_not_resumed(state_file: Path):
         assert await second.outcomes() == {}
 
 
-@in_loop
 async def test_a_crawl_with_pending_requests_is_not_finished(state_file: Path):
     async with run(state_file, reason="finished") as first:
         first.add(1, 2)
@@ -62,7 +58,6 @@ async def test_a_crawl_with_pending_requests_is_not_finished(state_file: Path):
         assert not third.scheduler.has_pending_requests()
 
 
-@in_loop
 async def test_loads_written_requests_in_order(state_file: Path):
     async with run(state_file) as first:
         first.add(*range(100, 200))
@@ -76,7 +71,6 @@ async def test_loads_written_requests_in_order(state_file: Path):
         assert second.scheduler.next_request() is None
 
 
-@in_loop
 async def test_start_requests_let_the_loop_run(state_file: Path):
     """Scrapy reads ``start()`` without a turn of the loop while its downloader is busy."""
     turns = 0
@@ -101,7 +95,6 @@ async def test_start_requests_let_the_loop_run(state_file: Path):
     assert turns > 50
 
 
-@in_loop
 async def test_unfiltered_requests_have_their_own_keys(state_file: Path):
     """A resumed crawl calls ``start()`` again, whose requests are known."""
     start = {"dont_filter": True, "meta": {PARENT: 0}}
@@ -111,7 +104,6 @@ async def test_unfiltered_requests_have_their_own_keys(state_file: Path):
         assert second.add(1, 1, 1, **start) == [False, False, True]
 
 
-@in_loop
 async def test_unfiltered_requests_of_extensions_are_always_new(state_file: Path):
     for _ in range(2):
         async with run(state_file) as current:
@@ -119,7 +111,6 @@ async def test_unfiltered_requests_of_extensions_are_always_new(state_file: Path
             await current.next_pages(2)
 
 
-@in_loop
 async def test_planned_requests_are_only_in_memory(state_file: Path):
     planned = {"meta": {"newscrawl_planned": True}}
     async with run(state_file) as first:
@@ -128,7 +119,6 @@ async def test_planned_requests_are_only_in_memory(state_file: Path):
         assert not second.scheduler.has_pending_requests()
 
 
-@in_loop
 async def test_children_are_written_with_the_end_of_their_parent(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -147,7 +137,6 @@ async def test_children_are_written_with_the_end_of_their_parent(state_file: Pat
         assert await fourth.next_pages(1) == ["4"]
 
 
-@in_loop
 async def test_a_parent_waits_for_a_child_in_memory(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -160,7 +149,6 @@ async def test_a_parent_waits_for_a_child_in_memory(state_file: Path):
         assert await first.outcomes() == {"1": "read", "2": "read"}
 
 
-@in_loop
 async def test_a_redirect_keeps_its_lease(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -178,7 +166,6 @@ async def test_a_redirect_keeps_its_lease(state_file: Path):
         assert second.add(5) == [False]
 
 
-@in_loop
 async def test_a_redirect_to_a_known_page_is_dropped(state_file: Path):
     async with run(state_file) as first:
         first.add(1, 2)
@@ -189,7 +176,6 @@ async def test_a_redirect_to_a_known_page_is_dropped(state_file: Path):
         assert await first.next_pages(1) == ["2"]
 
 
-@in_loop
 async def test_an_idle_spider_ends_lost_requests(
     state_file: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -203,7 +189,6 @@ async def test_an_idle_spider_ends_lost_requests(
         assert "Request lost" in caplog.text
 
 
-@in_loop
 async def test_a_missing_callback_fails(state_file: Path):
     async with run(state_file) as first:
         first.add(1, callback="other")
@@ -215,7 +200,6 @@ async def test_a_missing_callback_fails(state_file: Path):
         assert second.book.store.damage == []
 
 
-@in_loop
 async def test_a_damaged_request_fails_and_is_reported(state_file: Path):
     async with run(state_file) as first:
         first.add(1, 2)
@@ -229,7 +213,6 @@ async def test_a_damaged_request_fails_and_is_reported(state_file: Path):
 
 
 @pytest.mark.parametrize("problem", ["", "damage", "failure"])
-@in_loop
 async def test_a_damaged_or_unwritten_state_fails_the_command(
     state_file: Path, problem: str, caplog: pytest.LogCaptureFixture
 ):
@@ -261,7 +244,6 @@ class FailedItem(DropItem):
         (signals.item_error, {"failure": None}, "failed/pipeline"),
     ],
 )
-@in_loop
 async def test_outcome_of_an_item(
     state_file: Path, signal: object, arguments: dict[str, Any], outcome: str
 ):
@@ -278,7 +260,6 @@ async def test_outcome_of_an_item(
         assert [json.loads(text) for (text,) in rows] == ([item] if outcome == "article" else [])
 
 
-@in_loop
 async def test_an_item_that_is_not_json_fails(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -287,7 +268,6 @@ async def test_an_item_that_is_not_json_fails(state_file: Path):
         assert await first.outcomes() == {"1": "failed/unserializable"}
 
 
-@in_loop
 async def test_writes_of_a_request_are_committed_with_its_end(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -303,15 +283,10 @@ async def test_writes_of_a_request_are_committed_with_its_end(state_file: Path):
 
 
 @pytest.mark.parametrize("state", ["", "state.sqlite"])
-def test_jobdir_without_a_state_file(
+async def test_jobdir_without_a_state_file(
     state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     """Nothing would resume the crawl, although its user wants that."""
     monkeypatch.chdir(tmp_path)
-
-    @in_loop
-    async def start() -> None:
-        async with run(tmp_path / "unused", NEWSCRAWL_STATE=state, JOBDIR="job"):
-            assert ("an interrupted crawl is lost" in caplog.text) == (not state)
-
-    start()
+    async with run(tmp_path / "unused", NEWSCRAWL_STATE=state, JOBDIR="job"):
+        assert ("an interrupted crawl is lost" in caplog.text) == (not state)

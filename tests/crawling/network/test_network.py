@@ -18,7 +18,6 @@ from newscrawl.crawling.network import RefusedError, copy_response
 from newscrawl.crawling.network.downloader import Downloader, LookupThread
 from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
 from tests.conftest import run_python
-from tests.helpers.crawl_history import in_loop
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
@@ -40,7 +39,6 @@ HOSTS = (
 )
 
 
-@in_loop
 async def test_hosts_of_a_domain_share_a_slot():
     for _ in range(2):
         downloader = make_downloader()
@@ -52,7 +50,6 @@ async def test_hosts_of_a_domain_share_a_slot():
     assert slots(by_host, *HOSTS[:2]) == ["a.b.example", "www.b.example"]
 
 
-@in_loop
 async def test_a_domain_gets_no_more_requests_at_once_than_its_concurrency(
     monkeypatch: pytest.MonkeyPatch,
 ):
@@ -74,7 +71,6 @@ async def test_a_domain_gets_no_more_requests_at_once_than_its_concurrency(
     assert max(numbers) == 2
 
 
-@in_loop
 async def test_a_given_slot_takes_precedence():
     downloader = make_downloader()
     assert slots(downloader, HOSTS[0], download_slot="mine") == ["mine"]
@@ -83,7 +79,6 @@ async def test_a_given_slot_takes_precedence():
     assert slots(downloader, HOSTS[2], download_slot="b.example") == ["c.example"]
 
 
-@in_loop
 async def test_slots_take_turns(monkeypatch: pytest.MonkeyPatch):
     """As many downloads as allowed; a slot that waits for its delay takes the turn of no other."""
     downloader = make_downloader(
@@ -124,7 +119,6 @@ async def test_slots_take_turns(monkeypatch: pytest.MonkeyPatch):
             await request
 
 
-@in_loop
 async def test_requests_that_wait_need_a_scheduler_that_knows_slots():
     downloader = make_downloader(CONCURRENT_REQUESTS=2)
     downloader.active.update(Request(f"http://a.example/{n}") for n in range(4))
@@ -137,7 +131,6 @@ async def test_requests_that_wait_need_a_scheduler_that_knows_slots():
     assert not downloader.needs_backout()
 
 
-@in_loop
 async def test_refuses_waiting_requests_of_a_slot():
     downloader = make_downloader()
     slot = downloader.slots["a.example"] = Slot(1, 0, jitter=0)
