@@ -1,7 +1,7 @@
 """No regular expression of the package takes quadratic time on texts of unbounded length.
 
 Each pattern is matched against adversarial texts that are derived from it
-(:mod:`tests.helpers.ambiguity`). The steps of a backtracking matcher are counted at two lengths.
+(:mod:`tests.helpers.operations`). The steps of a backtracking matcher are counted at two lengths.
 """
 
 import ast
@@ -21,8 +21,7 @@ import pytest
 
 import newscrawl
 from newscrawl.patterns import CJKPattern, LazyPattern
-from tests.helpers.ambiguity import Automaton
-from tests.helpers.operations import CountingPattern, compiled_pattern
+from tests.helpers.operations import Automaton, CountingPattern, compiled_pattern
 
 LENGTH = 40
 #: at twice the length; 2 for linear, 4 for quadratic time

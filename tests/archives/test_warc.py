@@ -147,9 +147,7 @@ def test_recovers_archive_of_killed_crawl(tmp_path: Path):
         "    writer.write(exchange(number, 300_000)); print(number, flush=True)\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path)],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
+        [sys.executable, "-c", script, str(tmp_path)], cwd=REPOSITORY, stdout=subprocess.PIPE
     )
     assert process.stdout
     said = [int(line) for line in itertools.islice(process.stdout, 20)]

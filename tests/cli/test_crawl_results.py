@@ -96,10 +96,7 @@ TWO_DOWN = "Sites that failed: 2 of 2: HOST (connection), HOST (connection)"
     ],
 )
 def test_first_crawl(
-    tmp_path: Path,
-    sites: list[Mapping[str, Answer | bytes] | None],
-    code: int,
-    lines: list[str],
+    tmp_path: Path, sites: list[Mapping[str, Answer | bytes] | None], code: int, lines: list[str]
 ):
     """A site is None if nothing listens at its port."""
     with ExitStack() as stack:

@@ -8,11 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newscrawl
-from newscrawl.document.encoding import (
-    WHATWG_CODECS,
-    to_utf8,
-    whatwg_codec,
-)
+from newscrawl.document.encoding import WHATWG_CODECS, to_utf8, whatwg_codec
 
 JAPANESE = "港の新しい灯台は、三年の工事を終えて今週金曜日に点灯する。"
 GREEK = "Το νέο λιμάνι άνοιξε την Παρασκευή μετά από τρία χρόνια εργασιών."

@@ -105,9 +105,7 @@ def test_reader_that_has_gone(tmp_path: Path, web: SiteServer, gone: str):
     given = ("NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.1", "DOWNLOAD_DELAY=0", "NEWSCRAWL_MAX_AGE=0")
     words = [word for value in given for word in ("-s", value)]
     process = subprocess.Popen(
-        [sys.executable, "-c", CODE, "discover", web.url, *words],
-        cwd=tmp_path,
-        **streams,
+        [sys.executable, "-c", CODE, "discover", web.url, *words], cwd=tmp_path, **streams
     )
     for end in (reading, writing):
         os.close(end)

@@ -149,12 +149,7 @@ def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
         {
             "about": np.array(
                 json.dumps(
-                    {
-                        "format": "newscrawl forest 1",
-                        "features": NAMES,
-                        "schema": "0",
-                        "sites": [],
-                    }
+                    {"format": "newscrawl forest 1", "features": NAMES, "schema": "0", "sites": []}
                 )
             )
         },

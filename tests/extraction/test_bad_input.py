@@ -13,8 +13,7 @@ from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import Limits
 from tests.helpers.crawls import MAX_READ, Crawl, crawl_sites, total
 from tests.servers import pages
-from tests.servers.fault_web import FaultWeb, page_case
-from tests.servers.faulty_pages import PAGES, TRANSPORTS, FaultSite
+from tests.servers.faulty_pages import PAGES, TRANSPORTS, FaultSite, FaultWeb, page_case
 
 pytestmark = pytest.mark.slow
 

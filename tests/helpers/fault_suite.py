@@ -26,8 +26,7 @@ from scrapy.crawler import Crawler
 from newscrawl.text import printable
 from tests.helpers.crawls import MAX_READ, Crawl, ReactorMeter, run_scrapy
 from tests.servers import pages
-from tests.servers.fault_web import Case, FaultWeb
-from tests.servers.faulty_pages import FaultSite
+from tests.servers.faulty_pages import Case, FaultSite, FaultWeb
 from tests.servers.site import ALLOWED, INTERNAL, SiteServer
 
 MB = 2**20

@@ -6,12 +6,7 @@ from dataclasses import replace
 import pytest
 
 from newscrawl.near_duplicate_options import Options
-from newscrawl.neardup.clusters import (
-    MAX_COMPARED_MEMBERS,
-    NewStory,
-    agglomerate,
-    without_parts,
-)
+from newscrawl.neardup.clusters import MAX_COMPARED_MEMBERS, NewStory, agglomerate, without_parts
 from newscrawl.neardup.pairs import Pair
 from newscrawl.neardup.sketch import Similarity, sketch
 from tests.neardup.test_neardup_index import words

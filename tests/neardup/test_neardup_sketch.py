@@ -8,11 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.neardup import Options, shingles
-from newscrawl.neardup.shingles import (
-    MAX_TEXT_LENGTH,
-    folded_text,
-    story_words,
-)
+from newscrawl.neardup.shingles import MAX_TEXT_LENGTH, folded_text, story_words
 from newscrawl.neardup.sketch import Sketch, match, sketch
 from newscrawl.text import folded
 

@@ -51,10 +51,7 @@ def main() -> None:
 
 
 def _compare(group: str, match: str) -> Agreement:
-    own = {
-        "samples": sample_pages,
-        "frameworks": framework_pages,
-    }
+    own = {"samples": sample_pages, "frameworks": framework_pages}
     pages = own.get(group, lambda: corpus_pages(CORPORA, group))()
     return Agreement(compare([page for page in pages if match in str(page)]))
 

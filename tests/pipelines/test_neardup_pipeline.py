@@ -168,10 +168,7 @@ def test_setting_disables_pipeline() -> None:
         process(NEWSCRAWL_NEARDUP_ENABLED="False")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)],
-)
+@pytest.mark.parametrize(("name", "value"), [("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)])
 def test_rejects_invalid_settings(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="NEWSCRAWL_NEARDUP_"):
         process(**{f"NEWSCRAWL_NEARDUP_{name}": value})

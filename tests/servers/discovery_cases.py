@@ -6,8 +6,7 @@ import random
 from collections.abc import Callable
 from functools import cache
 
-from tests.servers.fault_web import FAILED, Case, Visit
-from tests.servers.faulty_pages import MIB
+from tests.servers.faulty_pages import FAILED, MIB, Case, Visit
 from tests.servers.site import HTML, XML, Answer, redirect
 
 #: spellings of internal addresses

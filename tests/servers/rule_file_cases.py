@@ -10,8 +10,7 @@ from typing import Final
 
 from newscrawl.settings.base import USER_AGENT
 from tests.servers.discovery_cases import feed
-from tests.servers.fault_web import FAILED, Case, Send, Visit, good_article
-from tests.servers.faulty_pages import MIB
+from tests.servers.faulty_pages import FAILED, MIB, Case, Send, Visit, good_article
 from tests.servers.site import TEXT, XML, Answer, redirect
 
 KIB: Final = 1024
@@ -35,14 +34,7 @@ def _robots_case(
             return Answer(feed(visit, ""), headers=XML)
         return reply(visit) if visit.target.startswith("/robots") else None
 
-    return Case(
-        description,
-        reply_or_feed,
-        outcomes or ("read",),
-        "/robots.txt",
-        healthy,
-        front,
-    )
+    return Case(description, reply_or_feed, outcomes or ("read",), "/robots.txt", healthy, front)
 
 
 @cache
@@ -139,8 +131,7 @@ def _long_url_case(description: str, body: Callable[[], bytes]) -> Case:
 
 def _opt_out_case(description: str, path: str, body: Callable[[], bytes]) -> Case:
     return Case(
-        description,
-        lambda visit: Answer(body(), headers=TEXT) if visit.target == path else None,
+        description, lambda visit: Answer(body(), headers=TEXT) if visit.target == path else None
     )
 
 

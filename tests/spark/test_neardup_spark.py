@@ -186,10 +186,7 @@ def test_finds_connected_components(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("args", "message"),
-    [
-        (["missing.jsonl", "out"], "missing.jsonl"),
-        (["feed.jsonl", "here"], "here: already exists"),
-    ],
+    [(["missing.jsonl", "out"], "missing.jsonl"), (["feed.jsonl", "here"], "here: already exists")],
 )
 def test_rejects_missing_feeds_and_existing_outputs(
     tmp_path: Path, args: list[str], message: str

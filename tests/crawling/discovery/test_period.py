@@ -226,12 +226,7 @@ def search(times: list[float | None], begin: float, end: float) -> tuple[set[int
 )
 @example(21, 0, 96, set(), 2, False)
 def test_finds_the_undated_stories_of_a_period_in_few_requests(
-    size: int,
-    begin: int,
-    length: int,
-    faults: set[int],
-    first: int,
-    newest_first: bool,
+    size: int, begin: int, length: int, faults: set[int], first: int, newest_first: bool
 ):
     """The pages at *faults*, and the *first* ones, have no date."""
     times: list[float | None] = [number * 1000 / size for number in range(size)]

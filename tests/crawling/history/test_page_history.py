@@ -218,8 +218,7 @@ async def test_same_text_and_canonical_url_is_one_article(crawl: Opening):
     async with crawl() as state:
         await listed_as_due(state, first, second)
         verdicts = await asyncio.gather(
-            emit(state, first, "Text", canonical=main),
-            emit(state, second, "Text", canonical=main),
+            emit(state, first, "Text", canonical=main), emit(state, second, "Text", canonical=main)
         )
         assert sorted(verdicts) == ["known", "new"]
     async with crawl() as state:

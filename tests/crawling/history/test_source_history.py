@@ -13,9 +13,7 @@ from newscrawl import clock
 from newscrawl.crawling.discovery.site_plan import SitePlan
 from newscrawl.crawling.discovery.target import KnownSource, Target
 from newscrawl.crawling.history.change_rates import HOUR
-from newscrawl.crawling.history.conditional_requests import (
-    conditional_headers,
-)
+from newscrawl.crawling.history.conditional_requests import conditional_headers
 from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.history.page_history import ClassifiedEntries
 from newscrawl.crawling.urls import page_key

@@ -16,6 +16,7 @@ from twisted.internet.defer import Deferred
 from newscrawl.crawling.logs import LogText, LogTextFilter
 from newscrawl.crawling.network import RefusedError, copy_response
 from newscrawl.crawling.network.downloader import Downloader, LookupThread
+from newscrawl.crawling.network.page_download import MAX_HEADER_FEEDS, header_feeds, header_hints
 from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
 from tests.conftest import run_python
 
@@ -240,3 +241,28 @@ def test_limits_of_a_pace():
     assert not pace.gives_up
     assert pace.is_closed(NOW + timedelta(seconds=59))
     assert not pace.is_closed(NOW + timedelta(seconds=60))
+
+
+URL = "https://news.example/a"
+FEED = 'rel=alternate; type="application/rss+xml"'
+
+
+def page(*links: str) -> Response:
+    return Response(URL, headers={"Link": list(links)})
+
+
+def test_finds_feeds_and_the_canonical_url():
+    response = page(
+        f"</feed>; {FEED}, <b.css>; rel=preload",
+        "<mailto:a@b.example>; rel=canonical",
+        '</story>; rel="x canonical"',
+    )
+    assert header_feeds(response) == ["https://news.example/feed"]
+    assert header_hints(response) == {"canonical": "https://news.example/story"}
+
+
+def test_reads_the_first_links():
+    response = page(*(f"</{number}>; {FEED}" for number in range(1000)), "</b>; rel=canonical")
+    assert header_feeds(response) == [f"https://news.example/{n}" for n in range(MAX_HEADER_FEEDS)]
+    assert header_hints(response) == {"canonical": "https://news.example/b"}
+    assert header_hints(page("x" * 70_000, "</b>; rel=canonical")) == {}
