@@ -27,17 +27,41 @@ def test_uses_the_charset_of_the_page(charset: str) -> None:
     assert not decoded.repaired
 
 
+RUSSIAN = "Городской совет в понедельник вечером одобрил план ремонта моста через реку."
+KOREAN = (
+    "시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다."
+)
+PORT_RUSSIAN = "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города."
+PORT_CHINESE = "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。"
+PORT_KOREAN = "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다."
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "declared", "header"),
+    [
+        pytest.param(FRENCH * 4, "cp1252", "utf-8", "utf-8", id="windows-1252 declared as UTF-8"),
+        pytest.param(RUSSIAN * 3, "cp1251", None, "iso-8859-1", id="Russian, a Latin-1 header"),
+        pytest.param(KOREAN * 3, "cp949", None, "iso-8859-1", id="Korean, a Latin-1 header"),
+        pytest.param(GREEK, "iso-8859-7", "iso-8859-7", "iso-8859-1", id="page before Latin-1"),
+        pytest.param(GREEK, "iso-8859-7", "koi8-r", "iso-8859-7", id="header before the page"),
+        pytest.param(JAPANESE * 8, "shift_jis", None, None, id="undeclared Japanese"),
+        pytest.param(PORT_RUSSIAN * 8, "cp1251", None, None, id="undeclared Russian"),
+        pytest.param(PORT_CHINESE * 8, "gbk", None, None, id="undeclared Chinese"),
+        pytest.param(PORT_KOREAN * 8, "euc_kr", None, None, id="undeclared Korean"),
+        pytest.param(FRENCH, "utf-16-le", None, None, id="UTF-16-LE without a mark"),
+        pytest.param(FRENCH, "utf-16-be", None, None, id="UTF-16-BE without a mark"),
+    ],
+)
+def test_finds_the_charset(text: str, codec: str, declared: str | None, header: str | None) -> None:
+    assert text in to_utf8(page(text, declared).encode(codec), header).utf8.decode()
+
+
 @pytest.mark.parametrize(
     "declared", ["gb2312", "shift_jis", "iso-8859-1", "windows-1251", "x-none"]
 )
 def test_valid_utf8_takes_precedence(declared: str) -> None:
     data = page(JAPANESE, declared).encode()
     assert to_utf8(data, declared) == (data, "utf-8", False)
-
-
-def test_decodes_windows_1252_declared_as_utf8() -> None:
-    decoded = to_utf8(page(FRENCH * 4, "utf-8").encode("cp1252"), "utf-8")
-    assert FRENCH in decoded.utf8.decode()
 
 
 def test_repairs_invalid_bytes_in_utf8() -> None:
@@ -48,51 +72,10 @@ def test_repairs_invalid_bytes_in_utf8() -> None:
     assert decoded.repaired
 
 
-@pytest.mark.parametrize(
-    ("text", "codec"),
-    [
-        ("Городской совет в понедельник вечером одобрил план ремонта моста через реку.", "cp1251"),
-        (
-            "시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다.",
-            "cp949",
-        ),
-    ],
-)
-def test_detects_other_scripts_despite_a_latin_1_header(text: str, codec: str) -> None:
-    decoded = to_utf8(page(text * 3).encode(codec), "iso-8859-1")
-    assert text in decoded.utf8.decode()
-
-
-def test_page_takes_precedence_over_a_latin_1_header() -> None:
-    decoded = to_utf8(page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1")
-    assert "λιμάνι" in decoded.utf8.decode()
-
-
-def test_header_takes_precedence_over_the_page() -> None:
-    decoded = to_utf8(page(GREEK, "koi8-r").encode("iso-8859-7", "replace"), "iso-8859-7")
-    assert "λιμάνι" in decoded.utf8.decode()
-
-
-@pytest.mark.parametrize("charset", ["shift_jis", "cp1251", "gbk", "euc_kr"])
-def test_detects_undeclared_charsets(charset: str) -> None:
-    text = {
-        "shift_jis": JAPANESE,
-        "cp1251": "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города.",
-        "gbk": "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。",
-        "euc_kr": "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다.",
-    }[charset]
-    assert text in to_utf8(page(text * 8).encode(charset)).utf8.decode()
-
-
 @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16", "utf-32"])
 def test_byte_order_mark_takes_precedence(mark: str) -> None:
     decoded = to_utf8(page(FRENCH, "shift_jis").encode(mark), "koi8-r")
     assert decoded.utf8.decode() == page(FRENCH, "shift_jis")
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_detects_utf16_without_a_mark(encoding: str) -> None:
-    assert FRENCH in to_utf8(page(FRENCH).encode(encoding)).utf8.decode()
 
 
 def test_accepts_utf8_cut_in_a_character() -> None:

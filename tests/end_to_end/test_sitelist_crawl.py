@@ -112,10 +112,15 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, SiteServer]
 
 
 def test_each_page_has_one_outcome(faults: tuple[Crawl, SiteServer]):
-    """Failures are counted by reason, redirect loops included."""
+    """Failures are counted by reason, redirect loops included, in the stats and in the table."""
     crawl, _ = faults
     counts = outcomes(crawl, FAULTS)
     assert crawl.returncode == 0, crawl.output
+    assert [line for line in crawl.errors() if "larger than" not in line] == [], crawl.output
+    assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
+    (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
+    assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
+    assert "1 not_article" in row
     assert counts == Counter(
         {
             "discovered": 13,
@@ -145,26 +150,6 @@ def test_each_page_is_fetched_once(faults: tuple[Crawl, SiteServer]):
     assert {path for path, number in requests.items() if number > 1} <= {
         "/error", "/target", "/loop", "/ping", "/pong"
     }  # fmt: skip
-
-
-def test_stats_name_the_compiled_tree_walk(faults: tuple[Crawl, SiteServer]):
-    """The stats record whether the compiled tree walk was used."""
-    crawl, _ = faults
-    assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
-
-
-def test_log_has_no_exception(faults: tuple[Crawl, SiteServer]):
-    """The only error is Scrapy's message about a page that is too large."""
-    crawl, _ = faults
-    assert [line for line in crawl.errors() if "larger than" not in line] == [], crawl.output
-
-
-def test_closing_table(faults: tuple[Crawl, SiteServer]):
-    """The table has a row for the site, with the reasons of dropped pages."""
-    crawl, _ = faults
-    (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
-    assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
-    assert "1 not_article" in row
 
 
 def test_fetches_newest_first_up_to_the_limit(tmp_path: Path):

@@ -96,9 +96,6 @@ def test_refusals_double_delay_and_successes_reduce_it():
         pace.record_success()
     assert pace.delay == pace.base == 1.0
     assert pace.refusals == 0
-
-
-def test_backoff_has_minimum():
     pace = Pace(0, max_delay=60)
     pace.record_refusal(NOW, None)
     assert pace.delay == MIN_BACKOFF
@@ -124,13 +121,6 @@ def test_counts_concurrent_refusals_once():
     for number in range(REFUSAL_LIMIT):
         pace.record_refusal(NOW + timedelta(minutes=number + 1), 30.0)
     assert pace.gives_up
-
-
-def test_closed_domain_opens_after_time():
-    pace = Pace(1.0, max_delay=60)
-    pace.close(NOW, 3600)
-    assert pace.is_closed(NOW + timedelta(minutes=59))
-    assert not pace.is_closed(NOW + timedelta(minutes=61))
 
 
 @pytest.fixture

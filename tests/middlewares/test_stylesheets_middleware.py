@@ -43,6 +43,11 @@ class Recorded(NamedTuple):
         stats = self.crawl.stats
         return {k.removeprefix(prefix): v for k, v in stats.items() if k.startswith(prefix)}
 
+    def sheets(self, name: str) -> set[str]:
+        """Return the sheets that were requested from *name*'s host."""
+        urls = self.web.request_counts()
+        return {url for url in urls if url.startswith(f"{name}.example/") and url.endswith(".css")}
+
     def complete(self, name: str) -> bool | None:
         """Return ``style_complete`` of the page of *name*'s host."""
         (found,) = (item for item in self.crawl.items if f"/{name}.example/" in item["url"])
@@ -197,10 +202,7 @@ def test_obeys_robots_txt(faulty: Recorded):
 
 @pytest.mark.parametrize("name", ["broken", "drop"])
 def test_skips_host_after_five_failures(faulty: Recorded, name: str):
-    requested = [
-        url for url in faulty.web.request_counts() if url.startswith(f"css-{name}.example/")
-    ]
-    assert len([url for url in requested if url.endswith(".css")]) == 5
+    assert len(faulty.sheets(f"css-{name}")) == 5
     assert faulty.counts()["refused_count/host_failures"] == 6
 
 
@@ -210,13 +212,21 @@ def test_refuses_other_schemes_and_invalid_urls(faulty: Recorded):
 
 
 def test_limits_sheets_of_a_page(faulty: Recorded):
-    requested = [url for url in faulty.web.request_counts() if url.startswith("css-many.example/")]
-    assert len([url for url in requested if url.endswith(".css")]) == MAX_SHEETS
+    assert len(faulty.sheets("css-many")) == MAX_SHEETS
 
 
-@pytest.mark.parametrize("name", ["print", "plain"])
-def test_pages_without_sheets_are_complete(faulty: Recorded, name: str):
+@pytest.mark.parametrize(
+    ("name", "once"),
+    [
+        ("print", None),
+        ("plain", None),
+        ("ring", "ring.example/0.css"),  # imports in a circle
+        ("moved", "css-moved.example/x/1.css"),  # imported after a redirect
+    ],
+)
+def test_complete_pages(faulty: Recorded, name: str, once: str | None):
     assert faulty.complete(name) is True
+    assert once is None or faulty.web.request_counts()[once] == 1
 
 
 @pytest.mark.parametrize("name", ["unstyled", "empty"])
@@ -226,20 +236,8 @@ def test_skips_pages_by_request_or_without_paragraphs(faulty: Recorded, name: st
 
 
 def test_limits_import_depth(faulty: Recorded):
-    requested = {url for url in faulty.web.request_counts() if url.startswith("chain.example/")}
-    sheets = {url for url in requested if url.endswith(".css")}
-    assert sheets == {f"chain.example/{n}.css" for n in range(3)}
+    assert faulty.sheets("chain") == {f"chain.example/{n}.css" for n in range(3)}
     assert faulty.complete("chain") is False
-
-
-def test_fetches_circular_imports_once(faulty: Recorded):
-    assert faulty.web.request_counts()["ring.example/0.css"] == 1
-    assert faulty.complete("ring") is True
-
-
-def test_resolves_imports_after_redirect(faulty: Recorded):
-    assert faulty.web.request_counts()["css-moved.example/x/1.css"] == 1
-    assert faulty.complete("moved") is True
 
 
 def test_page_waits_for_timeout_only(tmp_path: Path):
