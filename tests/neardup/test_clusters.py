@@ -186,30 +186,17 @@ def test_keeps_stories_that_are_no_digests(first: list[str]):
     assert pairs_without_parts([first, RIGHT, LEFT + RIGHT], *pairs) == pairs
 
 
-def clusters_of(count: int, *pairs: Pair) -> list[int]:
-    return agglomerate([0] * count, pairs, OPTIONS)
-
-
-def test_links_the_most_similar_pairs_first():
-    """The ends of a chain are not linked, and rejected pairs do not end the search."""
-    chain = pair(1, 2, 0.5), pair(0, 1, 0.8), pair(2, 3, 0.9), pair(4, 5, 0.4)
-    assert clusters_of(6, *chain) == [0, 0, 2, 2, 4, 4]
-
-
-def test_links_a_story_that_matches_half_of_a_cluster():
-    assert clusters_of(3, pair(0, 1), pair(1, 2, 0.5)) == [0, 0, 0]
-
-
-def test_pairs_of_one_cluster_do_not_end_the_search():
-    pairs = pair(0, 1), pair(0, 2), pair(1, 2, 0.6), pair(3, 4, 0.5)
-    assert clusters_of(5, *pairs) == [0, 0, 0, 3, 3]
-
-
-def test_links_clusters_of_which_half_of_the_pairs_match():
-    pairs = pair(0, 1), pair(2, 3), pair(1, 2, 0.5), pair(0, 3, 0.5)
-    assert clusters_of(4, *pairs) == [0, 0, 0, 0]
-
-
-def test_links_versions_first():
-    versions = [pair(0, n, 0.5, is_version=True) for n in (1, 3)]
-    assert clusters_of(4, pair(1, 2, 0.9), *versions) == [0, 0, 2, 0]
+@pytest.mark.parametrize(
+    ("count", "pairs", "clusters"),
+    [
+        # The ends of a chain are not linked, and rejected pairs do not end the search.
+        (6, [pair(1, 2, 0.5), pair(0, 1, 0.8), pair(2, 3), pair(4, 5, 0.4)], [0, 0, 2, 2, 4, 4]),
+        (3, [pair(0, 1), pair(1, 2, 0.5)], [0, 0, 0]),
+        (5, [pair(0, 1), pair(0, 2), pair(1, 2, 0.6), pair(3, 4, 0.5)], [0, 0, 0, 3, 3]),
+        (4, [pair(0, 1), pair(2, 3), pair(1, 2, 0.5), pair(0, 3, 0.5)], [0, 0, 0, 0]),
+        (4, [pair(1, 2), *(pair(0, n, 0.5, is_version=True) for n in (1, 3))], [0, 0, 2, 0]),
+    ],
+    ids=["most similar first", "half of a cluster", "pairs of one cluster", "half of the pairs", "versions first"],
+)  # fmt: skip
+def test_links_pairs(count: int, pairs: list[Pair], clusters: list[int]):
+    assert agglomerate([0] * count, pairs, OPTIONS) == clusters

@@ -16,6 +16,8 @@ INTERNAL_HOSTS = (
     "metadata.google.internal", "user:secret@127.0.0.2",
 )  # fmt: skip
 
+FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+
 
 def internal_urls(visit: Visit, path: str) -> list[str]:
     """Return URLs of internal addresses, files and data."""
@@ -178,8 +180,7 @@ def _feed_case(description: str, make: Callable[[Visit], bytes], *outcomes: str)
     def reply(visit: Visit) -> Answer | None:
         return Answer(make(visit), headers=XML) if visit.target == "/feed.xml" else None
 
-    link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-    return Case(description, reply, outcomes or ("read", *FAILED), "/feed.xml", front=link)
+    return Case(description, reply, outcomes or ("read", *FAILED), "/feed.xml", front=FEED_LINK)
 
 
 FEEDS: dict[str, Case] = {
