@@ -158,23 +158,15 @@ class DatedWeb(SiteServer):
         return await super().answer(request, writer)
 
 
-@pytest.fixture
-def dated_web() -> Iterator[DatedWeb]:
-    with DatedWeb() as served:
-        yield served
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
-def test_all_hosts_of_domain_wait(tmp_path: Path, dated_web: DatedWeb, status: int):
-    web = dated_web
-    web.status = status
-    web.put("www.busy.example/1", busy(WAIT, status), html("1"))
+def test_all_hosts_of_domain_wait(tmp_path: Path, status: int):
     later = ["www.busy.example/2", "img.busy.example/3", "busy.example/4"]
-    for page in later:
-        web.put(page, html("later"))
     pages = ["www.busy.example/1", "date.example/1", *later]
-    crawl = crawl_all(tmp_path, web, *pages, CONCURRENT_REQUESTS=6, RETRY_TIMES=0)
+    with DatedWeb(dict.fromkeys(later, html("later"))) as web:
+        web.status = status
+        web.put("www.busy.example/1", busy(WAIT, status), html("1"))
+        crawl = crawl_all(tmp_path, web, *pages, CONCURRENT_REQUESTS=6, RETRY_TIMES=0)
     assert web.early == []
     assert crawl.stats["downloader/response_status_count/200"] == 5
     assert crawl.stats["newscrawl/politeness/paused_count"] == 2

@@ -102,13 +102,6 @@ def test_rules_apply_to_the_product_token(tmp_path: Path, web: SiteServer):
 
 
 @pytest.mark.slow
-def test_disabled_by_robotstxt_obey(tmp_path: Path, web: SiteServer):
-    web.put("rules.example/robots.txt", text(DENY))
-    crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
-    assert web.request_counts() == {"rules.example/private": 1}
-
-
-@pytest.mark.slow
 def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: SiteServer):
     base = web.url
     web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))

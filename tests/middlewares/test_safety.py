@@ -7,7 +7,7 @@ import logging
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -74,15 +74,9 @@ def test_host_names_are_no_addresses():
     assert written_address("127.0.0.1.nip.example") is None
 
 
-class Seen(NamedTuple):
-    """A crawl, the public web server and the private one."""
-
-    crawl: Crawl
-    web: SiteServer
-    inner: SiteServer
-
-    def refused(self, reason: str) -> int:
-        return int(self.crawl.stats.get(f"{REFUSED}/{reason}", 0))
+def refused(crawl: Crawl, reason: str) -> int:
+    """Return the number of requests that were refused for *reason*."""
+    return int(crawl.stats.get(f"{REFUSED}/{reason}", 0))
 
 
 @pytest.fixture
@@ -92,14 +86,11 @@ def webs() -> Iterator[tuple[SiteServer, SiteServer]]:
         yield web, inner
 
 
-def crawl_urls(
-    folder: Path, web: SiteServer, inner: SiteServer, *urls: str, **settings: object
-) -> Seen:
+def crawl_urls(folder: Path, *urls: str, **settings: Any) -> Crawl:
     """Crawl *urls* with a spider that does not use newscrawl."""
-    given = {"RETRY_TIMES": 1, **settings}
-    done = crawl_pages(folder, urls, **given)
+    done = crawl_pages(folder, urls, **{"RETRY_TIMES": 1, **settings})
     assert done.returncode == 0, done.output[-5000:]
-    return Seen(done, web, inner)
+    return done
 
 
 def inside(port: int, way: str, secret: Path) -> list[str]:
@@ -137,16 +128,16 @@ def test_refuses_private_urls_from_any_source(tmp_path: Path, webs: tuple[SiteSe
     for way in ("redirect", "refresh"):
         urls += [f"http://news.example:{web.port}/{way}-{number}" for number in range(10)]
     urls += [f"http://news.example:{web.port}/article", f"http://trick.example:{web.port}/x"]
-    seen = crawl_urls(tmp_path, web, inner, *urls)
+    crawl = crawl_urls(tmp_path, *urls)
     assert inner.connections == 0
-    assert "the secret" not in str(seen.crawl.items)
-    assert [item["url"] for item in seen.crawl.items if "/article" in item["url"]] != []
+    assert "the secret" not in str(crawl.items)
+    assert [item["url"] for item in crawl.items if "/article" in item["url"]] != []
     # Scrapy does not follow redirects to files, and sheets are refused by their scheme before.
-    assert seen.refused("scheme") == 3
-    assert seen.refused("address") == 4 * 7 + 1
+    assert refused(crawl, "scheme") == 3
+    assert refused(crawl, "address") == 4 * 7 + 1
     for url in ways["link"][:7]:  # or its robots.txt
-        assert f"Refused (address): {url.removesuffix('link')}" in seen.crawl.output
-    assert seen.crawl.errors() == []
+        assert f"Refused (address): {url.removesuffix('link')}" in crawl.output
+    assert crawl.errors() == []
 
 
 @pytest.mark.slow
@@ -155,13 +146,13 @@ def test_checks_address_of_each_connection(tmp_path: Path, webs: tuple[SiteServe
     web, inner = webs
     web.put("rebinding.example/1", html("1", Connection="close"))
     urls = [f"http://rebinding.example:{web.port}/{n}" for n in (1, 2)]
-    seen = crawl_urls(
-        tmp_path, web, inner, *urls, DNSCACHE_ENABLED=False, ROBOTSTXT_OBEY=False,
+    crawl = crawl_urls(
+        tmp_path, *urls, DNSCACHE_ENABLED=False, ROBOTSTXT_OBEY=False,
         CONCURRENT_REQUESTS=1, NEWSCRAWL_MIN_BODY=0,
     )  # fmt: skip
     assert web.request_counts() == {"rebinding.example/1": 1}
     assert inner.connections == 0
-    assert seen.refused("address") == 1
+    assert refused(crawl, "address") == 1
 
 
 @pytest.mark.slow
@@ -184,12 +175,12 @@ def test_checks_urls_of_sitemaps_and_feeds(tmp_path: Path, webs: tuple[SiteServe
 
 @pytest.mark.slow
 def test_disabled_middleware_refuses_nothing(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
-    web, inner = webs
+    _, inner = webs
     inner.put("inner.example/", html("inside"))
     url = f"http://inner.example:{inner.port}/"
-    seen = crawl_urls(tmp_path, web, inner, url, NEWSCRAWL_SAFETY_ENABLED=False)
+    crawl = crawl_urls(tmp_path, url, NEWSCRAWL_SAFETY_ENABLED=False)
     assert inner.request_counts()["inner.example/"] == 1
-    assert seen.refused("address") == 0
+    assert refused(crawl, "address") == 0
 
 
 @pytest.mark.slow
@@ -207,16 +198,16 @@ def test_checks_urls_behind_proxy(tmp_path: Path, webs: tuple[SiteServer, SiteSe
 
 @pytest.mark.slow
 def test_aborts_response_with_too_many_headers(tmp_path: Path, webs: tuple[SiteServer, SiteServer]):
-    web, inner = webs
+    web, _ = webs
     headers = {"Content-Type": "text/html"} | {f"X-Header-{n}": "x" for n in range(100_000)}
     web.put("many.example/", Answer(b"<p>x", headers=headers))
     web.put("few.example/", html("x"))
     urls = [f"http://{name}.example:{web.port}/" for name in ("many", "few")]
-    seen = crawl_urls(tmp_path, web, inner, *urls)
-    assert seen.refused("headers") == 1
+    crawl = crawl_urls(tmp_path, *urls)
+    assert refused(crawl, "headers") == 1
     assert web.request_counts()["many.example/"] == 1
-    assert 100 < seen.crawl.stats["reactor/headers"] <= 1000
-    assert seen.crawl.stats["newscrawl/extract/dropped_count/not_article"] == 1
+    assert 100 < crawl.stats["reactor/headers"] <= 1000
+    assert crawl.stats["newscrawl/extract/dropped_count/not_article"] == 1
 
 
 HTML = "<html><head><meta charset={}><title>Über</title></head><body><p>{}</p></body></html>"
