@@ -18,7 +18,7 @@ from tests.servers.fault_cases import CASES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.servers.fault_web import Case
+    from tests.servers.faulty_pages import Case
 
 #: maximum CPU seconds of the event loop thread without a pause
 MAX_STALL = 0.5

@@ -1,12 +1,14 @@
 """Fixtures and helpers shared by test modules."""
 
+import asyncio
 import gzip
+import inspect
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -72,6 +74,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in _LONG_FILES)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run an async test in an event loop."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    asyncio.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Return the root of the checkout."""
@@ -107,6 +119,29 @@ def _project_settings() -> Iterator[None]:
     os.environ.pop(name, None)
     if module is not None:
         os.environ[name] = module
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[str]:
+    """Run moto's S3 server; return its URL."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    yield "http://{}:{}".format(*server.get_host_and_port())
+    server.stop()
+
+
+@pytest.fixture
+def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return a client of the S3 server, whose address and credentials are in the environment."""
+    import boto3
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "newscrawl")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hushhush")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    return boto3.client("s3")
 
 
 @pytest.fixture(scope="session")

@@ -35,14 +35,14 @@ def growing_places(cases: str, *sizes: int, **environment: str) -> dict[str, Any
 
 
 def test_no_place_grows_too_fast():
-    assert growing_places("tests.helpers.repeated_inputs:cases", 30, 60, 120) == {}
+    assert growing_places("tests.helpers.input_shapes:cases", 30, 60, 120) == {}
 
 
 @pytest.mark.slow
 def test_no_place_grows_too_fast_on_long_inputs():
-    assert growing_places("tests.helpers.repeated_inputs:cases", 100, 200, 400) == {}
+    assert growing_places("tests.helpers.input_shapes:cases", 100, 200, 400) == {}
     sizes = (MAX_DEPTH // 2, MAX_DEPTH, 2 * MAX_DEPTH)
-    assert growing_places("tests.helpers.repeated_inputs:deep_cases", *sizes) == {}
+    assert growing_places("tests.helpers.input_shapes:deep_cases", *sizes) == {}
 
 
 QUADRATIC = {

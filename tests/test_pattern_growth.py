@@ -1,7 +1,7 @@
 """No regular expression of the package takes quadratic time on texts of unbounded length.
 
 Each pattern is matched against adversarial texts that are derived from it
-(:mod:`tests.helpers.ambiguity`). The steps of a backtracking matcher are counted at two lengths.
+(:mod:`tests.helpers.operations`). The steps of a backtracking matcher are counted at two lengths.
 """
 
 import ast
@@ -21,8 +21,7 @@ import pytest
 
 import newscrawl
 from newscrawl.patterns import CJKPattern, LazyPattern
-from tests.helpers.ambiguity import Automaton
-from tests.helpers.operations import CountingPattern, Operations, compiled_pattern
+from tests.helpers.operations import Automaton, CountingPattern, compiled_pattern
 
 LENGTH = 40
 #: at twice the length; 2 for linear, 4 for quadratic time
@@ -76,15 +75,14 @@ class Use:
 
     def _steps(self, pattern: re.Pattern[Any], text: str) -> int:
         """Return the steps of matching *text*, at most MAX_STEPS."""
-        operations = Operations(MAX_STEPS)
-        counting = CountingPattern(pattern, operations)
+        counting = CountingPattern(pattern, MAX_STEPS)
         is_bytes = isinstance(pattern.pattern, bytes)
         try:
             getattr(counting, self.method)(text.encode("latin-1") if is_bytes else text)
         except AssertionError:
-            if operations.steps <= MAX_STEPS:  # the matcher and the pattern differ
+            if counting.steps <= MAX_STEPS:  # the matcher and the pattern differ
                 raise
-        return operations.steps
+        return counting.steps
 
 
 def _short(limit: str) -> str:

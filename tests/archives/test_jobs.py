@@ -3,10 +3,14 @@
 import gzip
 import http.server
 import json
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -259,3 +263,40 @@ def test_runs_in_any_map(archive: Path, tmp_path: Path):
     assert summary["counts"]["article"] == 4
     names = list_names("memory://out/articles.parquet")
     assert names == {"day=2026-11-22", "day=2026-11-23"}
+
+
+JOB = """
+import json, sys, fsspec
+from newscrawl.archives.jobs import Job
+
+s3 = fsspec.filesystem("s3")
+s3.mkdir("news")
+s3.put_file(sys.argv[1], "news/archive/one.warc.gz")
+for split in (1, 1):
+    summary = Job("s3a://news/out", split=split).run(["s3a://news/archive/*.warc.gz"], map)
+articles = [name for name in s3.find("news/out/articles.parquet")]
+print(json.dumps([summary, articles]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("s3fs") is None, reason="needs the extra spark")
+def test_reads_and_writes_s3(s3: Any, tmp_path: Path):
+    """The second run finds the records of the first one."""
+    path = tmp_path / "one.warc.gz"
+    filler = os.urandom(3 * 2**19)  # so that there are two units
+    pages = [(f"https://one.test/{n}", PAGE.encode(), "2026-11-22T08:00:00Z") for n in range(2)]
+    write_archive(path, [pages[0], ("https://one.test/filler", filler, pages[0][2]), pages[1]])
+    done = subprocess.run(
+        [sys.executable, "-c", JOB, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    summary, articles = json.loads(done.stdout)
+    assert (summary["units"], summary["unfinished"]) == (2, 0)
+    assert summary["counts"]["article"] == 2
+    assert len(articles) == 2
+    assert all("/day=2026-11-22/" in name for name in articles)

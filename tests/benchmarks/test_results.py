@@ -33,10 +33,7 @@ def test_writes_the_pages_of_benchmarks_that_succeed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(sys, "executable", "echo")
-    runs = (
-        Run(1, "one {out}", {"one": "Table 1"}),
-        Run(1, "night", {"two": ""}, night=True),
-    )
+    runs = (Run(1, "one {out}", {"one": "Table 1"}), Run(1, "night", {"two": ""}, night=True))
     monkeypatch.setattr(results, "RUNS", runs)
     (tmp_path / "one.md").write_text("# One\n\nText.\n")
     assert results.main(["--out", str(tmp_path)]) == 0

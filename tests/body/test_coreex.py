@@ -10,12 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.coreex import (
-    CoreExParameters,
-    coreex,
-    count_terminals,
-    find_title,
-)
+from newscrawl.body.coreex import CoreExParameters, coreex, count_terminals, find_title
 from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, Document, parse_document
 from newscrawl.extraction.extract import extract
@@ -69,18 +64,18 @@ class TestCounts:
         first, end = row, document.end[row]
         return counts.words[end] - counts.words[first], counts.links[end] - counts.links[first]
 
-    def test_a_link_is_one_word_and_one_link(self) -> None:
+    def test_a_link_is_one_word_and_one_link(self):
         assert self.counts("a") == (1, 1)
 
-    def test_words_next_to_a_link_are_not_linked(self) -> None:
+    def test_words_next_to_a_link_are_not_linked(self):
         assert self.counts("p") == (3, 1)
 
-    def test_counts_add_up_and_ignore_other_terminals(self) -> None:
+    def test_counts_add_up_and_ignore_other_terminals(self):
         assert self.counts("ul") == (4, 0)
         assert self.counts("img") == (0, 0)
         assert self.counts("body") == (9, 2)  # a linked image is a link, an anchor is none
 
-    def test_a_character_is_a_word_in_scripts_without_spaces(self) -> None:
+    def test_a_character_is_a_word_in_scripts_without_spaces(self):
         document = parse_document("<p>港の再建が夜の会議で決まった</p><p>항구를 다시 짓는다</p>")
         counts = count_terminals(document, TODAY)
         assert counts.words[-1] == 14 + 3
@@ -89,7 +84,7 @@ class TestCounts:
 class TestScore:
     """Basic and weighted scoring, and ties."""
 
-    def test_basic_scoring_prefers_a_part_without_links(self) -> None:
+    def test_basic_scoring_prefers_a_part_without_links(self):
         """Figure 5: a link in the last sentence disqualifies the container."""
         document = parse_document(
             f"<body><div id=story><p id=one>{SENTENCE}</p><p id=two>{SENTENCE} {SENTENCE}</p>"
@@ -100,7 +95,7 @@ class TestScore:
         assert ids(document, coreex(document, weighted)) == [None]
         assert coreex(document, weighted) == [0]  # the page has only the article
 
-    def test_weighted_scoring_prefers_the_node_with_more_text(self) -> None:
+    def test_weighted_scoring_prefers_the_node_with_more_text(self):
         """Figure 6: the list wins among two nodes without links."""
         document = parse_document(
             "<body><p>A paragraph <a href=/l>with a link</a></p><p id=note>Note:</p>"
@@ -109,19 +104,19 @@ class TestScore:
         assert ids(document, coreex(document, BASIC)) == ["note"]
         assert ids(document, coreex(document, WEIGHTED)) == ["list"]
 
-    def test_of_equal_scores_the_highest_node_wins(self) -> None:
+    def test_of_equal_scores_the_highest_node_wins(self):
         document = parse_document(
             f"<body><a href=/>Home</a><div id=a><p>{SENTENCE}</p></div></body>"
         )
         assert ids(document, coreex(document, BASIC)) == ["a"]
 
-    def test_of_equal_siblings_the_first_wins(self) -> None:
+    def test_of_equal_siblings_the_first_wins(self):
         document = parse_document(
             f"<body><a href=/>Home</a><p id=a>{SENTENCE}</p><p id=b>{SENTENCE}</p></body>"
         )
         assert ids(document, coreex(document, WEIGHTED)) == ["a"]
 
-    def test_a_page_of_links_has_no_core_content(self) -> None:
+    def test_a_page_of_links_has_no_core_content(self):
         document = parse_document(NAVIGATION)
         assert all(coreex(document, one) == [] for one in (*COREEX_VARIANTS.values(), TODAY))
 
@@ -136,13 +131,13 @@ class TestSubset:
         + "</div></body>"
     )
 
-    def test_selects_text_nodes_without_advertisements(self) -> None:
+    def test_selects_text_nodes_without_advertisements(self):
         document = parse_document(self.STORY)
         assert ids(document, coreex(document, SUBSET)) == ["p0", "p1", "p2"]
         assert "Buy" not in text_of(document, coreex(document))
         assert "Buy" in text_of(document, coreex(document, replace(WEIGHTED, weight_text=0.3)))
 
-    def test_excludes_a_child_at_the_threshold(self) -> None:
+    def test_excludes_a_child_at_the_threshold(self):
         nine = f"<p id=nine>{'word ' * 9}<a href=/>x</a></p>"  # (10 - 1) / 10
         ten = f"<p id=ten>{'word ' * 10}<a href=/>x</a></p>"
         document = parse_document(
@@ -150,7 +145,7 @@ class TestSubset:
         )
         assert ids(document, coreex(document, replace(TODAY, weight_text=0.5))) == ["ten", "long"]
 
-    def test_text_next_to_elements_is_a_child(self) -> None:
+    def test_text_next_to_elements_is_a_child(self):
         document = parse_document(f"<div>{NAVIGATION}{SENTENCE}<br>{SENTENCE}<br>{SENTENCE}</div>")
         assert text_of(document, coreex(document)).count("council") == 3
 
@@ -158,14 +153,14 @@ class TestSubset:
 class TestPreprocessing:
     """The variants of section 3.2."""
 
-    def test_ignores_forms_from_r4_on(self) -> None:
+    def test_ignores_forms_from_r4_on(self):
         options = "".join(f"<option>State number {n} of the union</option>" for n in range(60))
         page = f"<body>{NAVIGATION}<form><select>{options}</select></form><div id=s>{paragraphs()}</div></body>"
         document = parse_document(page, scripts=True)
         assert coreex(document, COREEX_VARIANTS["R3"]) != coreex(document, COREEX_VARIANTS["R4"])
         assert ids(document, coreex(document, COREEX_VARIANTS["R4"])) == ["s"]
 
-    def test_ignores_scripts_from_r5_on(self) -> None:
+    def test_ignores_scripts_from_r5_on(self):
         script = f"<script>{'var a = 1; ' * 400}</script>"
         document = parse_document(
             f"<body>{script}{NAVIGATION}<div>{paragraphs()}</div></body>", scripts=True
@@ -174,7 +169,7 @@ class TestPreprocessing:
         assert row_of(document, "script") in published
         assert document.tag[without[0]] == "div"
 
-    def test_reads_a_page_in_a_form_only_today(self) -> None:
+    def test_reads_a_page_in_a_form_only_today(self):
         """Section 6.1, Leading the Charge."""
         document = parse_document(
             f"<body><form>{NAVIGATION}<div id=story>{paragraphs()}</div></form></body>"
@@ -182,7 +177,7 @@ class TestPreprocessing:
         assert coreex(document, PUBLISHED) == []
         assert ids(document, coreex(document)) == ["story"]
 
-    def test_ignores_hidden_text_only_today(self) -> None:
+    def test_ignores_hidden_text_only_today(self):
         hidden = f"<div hidden id=cookies>{paragraphs('Cookies are small files, and this is a policy.', 40)}</div>"
         document = parse_document(
             f"<body>{hidden}{NAVIGATION}<div id=s>{paragraphs()}</div></body>"
@@ -205,20 +200,20 @@ class TestTitle:
     def text(self, document: Document, row: int | None) -> str | None:
         return None if row is None else document.subtree_text(row)
 
-    def test_finds_a_heading_in_another_container(self) -> None:
+    def test_finds_a_heading_in_another_container(self):
         document, forest = self.page(paragraphs())
         assert self.text(document, find_title(document, forest)) == "Terminal to be rebuilt"
 
-    def test_prefers_a_heading_in_the_content(self) -> None:
+    def test_prefers_a_heading_in_the_content(self):
         document, forest = self.page(f"<h1>In it</h1>{paragraphs()}")
         assert self.text(document, find_title(document, forest)) == "In it"
 
-    def test_falls_back_to_headings_of_other_ranks(self) -> None:
+    def test_falls_back_to_headings_of_other_ranks(self):
         document = parse_document(f"<h2>Terminal</h2><h3></h3><div>{paragraphs()}</div>")
         forest = list(document.children(row_of(document, "div")))
         assert self.text(document, find_title(document, forest)) == "Terminal"
 
-    def test_finds_no_title_without_heading(self) -> None:
+    def test_finds_no_title_without_heading(self):
         document = parse_document(paragraphs())
         assert find_title(document, coreex(document)) is None
         assert find_title(document, []) is None
@@ -275,16 +270,14 @@ PIECES = st.recursive(
 
 
 @given(PIECES, st.sampled_from([0.0, 0.01, 0.08, 0.5]), st.booleans())
-def test_equals_a_literal_implementation_of_the_paper(
-    body: str, weight: float, subset: bool
-) -> None:
+def test_equals_a_literal_implementation_of_the_paper(body: str, weight: float, subset: bool):
     document = parse_document(f"<html><body>{body}</body></html>")
     parameters = replace(TODAY, weight_text=weight, subset=subset)
     assert coreex(document, parameters) == reference(document, parameters)
 
 
 @given(PIECES, st.sampled_from([*COREEX_VARIANTS.values(), TODAY]))
-def test_roots_are_disjoint_and_in_document_order(body: str, parameters: CoreExParameters) -> None:
+def test_roots_are_disjoint_and_in_document_order(body: str, parameters: CoreExParameters):
     document = parse_document(f"<html><body>{body}</body></html>", scripts=True)
     forest = coreex(document, parameters)
     assert forest == coreex(document, parameters)
@@ -293,7 +286,7 @@ def test_roots_are_disjoint_and_in_document_order(body: str, parameters: CoreExP
 
 
 @pytest.mark.parametrize("name", ["coreex", *(f"coreex:{name}" for name in COREEX_VARIANTS)])
-def test_each_variant_is_a_method(name: str) -> None:
+def test_each_variant_is_a_method(name: str):
     page = (
         f"<html><head><title>Ferry terminal</title></head><body>{NAVIGATION}"
         f"<h1>Ferry terminal to be rebuilt</h1><div>{paragraphs()}</div></body></html>"
@@ -305,7 +298,7 @@ def test_each_variant_is_a_method(name: str) -> None:
     assert get_method(name).name == name
 
 
-def test_published_variants_keep_captions() -> None:
+def test_published_variants_keep_captions():
     """Section 6.1, Wral.com."""
     caption = "<figure><img><figcaption>The old terminal in the rain</figcaption></figure>"
     page = f"<body><div>{paragraphs()}{caption}{paragraphs()}</div></body>"
@@ -318,7 +311,7 @@ def test_published_variants_keep_captions() -> None:
 @pytest.mark.parametrize(
     ("name", "today", "published"), [("news212", 0.86, 0.5), ("fundus", 0.88, 0.6)]
 )
-def test_f1_on_the_test_half(corpus_dir: Path, name: str, today: float, published: float) -> None:
+def test_f1_on_the_test_half(corpus_dir: Path, name: str, today: float, published: float):
     """Without the boilerplate filter."""
     pages = [page for page in load_corpus(corpus_dir / name).pages if page.half == "test"]
     documents = [(parse_document(page.html()), words(page.body or "")) for page in pages]

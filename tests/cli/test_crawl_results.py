@@ -11,7 +11,7 @@ import pytest
 
 from samples import expected_pages
 from tests.cli.test_extract_pages import newscrawl
-from tests.servers.page_server import PageServer
+from tests.servers.site import Answer, SiteServer, html
 
 pytestmark = pytest.mark.slow
 
@@ -19,11 +19,11 @@ ALLOWED = ("-s", "NEWSCRAWL_ALLOWED_ADDRESSES=127.0.0.0/8")
 OPTIONS = ("-s", "NEWSCRAWL_MAX_AGE=0", "-s", "DOWNLOAD_DELAY=0", "-s", "RETRY_TIMES=0")
 ARTICLE = next(page for page in expected_pages() if page.is_article).file.read_bytes()
 HOME = b"<title>News</title><a href='/2026/11/20/the-harbour-opens-its-gates'>The harbour opens</a>"
-#: answers by path: status and body
-HEALTHY = {"/": (200, HOME), "/2026/11/20/the-harbour-opens-its-gates": (200, ARTICLE)}
-EMPTY = {"/": (200, b"<title>Imprint</title><p>Nothing here")}
-FORBIDDEN = {**HEALTHY, "/robots.txt": (200, b"User-agent: *\nDisallow: /\n")}
-ROBOTS_500 = {**HEALTHY, "/robots.txt": (503, b"")}
+DOWN_PAGE = html("", 503)
+HEALTHY = {"/": HOME, "/2026/11/20/the-harbour-opens-its-gates": ARTICLE}
+EMPTY = {"/": b"<title>Imprint</title><p>Nothing here"}
+FORBIDDEN = {**HEALTHY, "/robots.txt": b"User-agent: *\nDisallow: /\n"}
+ROBOTS_500 = {**HEALTHY, "/robots.txt": DOWN_PAGE}
 
 
 def free_port() -> int:
@@ -59,13 +59,7 @@ TWO_DOWN = "Sites that failed: 2 of 2: HOST (connection), HOST (connection)"
         pytest.param([HEALTHY], 0, [ONE], id="articles"),
         pytest.param([None], 1, [f"Nothing could be fetched. {DOWN}", NONE], id="down"),
         pytest.param(
-            [None, None],
-            1,
-            [
-                f"Nothing could be fetched. {TWO_DOWN}",
-                NONE,
-            ],
-            id="all down",
+            [None, None], 1, [f"Nothing could be fetched. {TWO_DOWN}", NONE], id="all down"
         ),
         pytest.param(
             [HEALTHY, None, EMPTY],
@@ -94,7 +88,7 @@ TWO_DOWN = "Sites that failed: 2 of 2: HOST (connection), HOST (connection)"
         ),
         pytest.param([EMPTY], 3, ["No article was found", NONE], id="no article"),
         pytest.param(
-            [{"/": (500, b"")}],
+            [{"/": html("", 500)}],
             1,
             ["Nothing could be fetched. Sites that failed: 1 of 1: HOST (http_500)", NONE],
             id="http 500",
@@ -102,17 +96,14 @@ TWO_DOWN = "Sites that failed: 2 of 2: HOST (connection), HOST (connection)"
     ],
 )
 def test_first_crawl(
-    tmp_path: Path,
-    sites: list[Mapping[str, bytes | tuple[int, bytes]] | None],
-    code: int,
-    lines: list[str],
+    tmp_path: Path, sites: list[Mapping[str, Answer | bytes] | None], code: int, lines: list[str]
 ):
     """A site is None if nothing listens at its port."""
     with ExitStack() as stack:
         urls = [
             f"http://127.0.0.1:{free_port()}/"
             if answers is None
-            else f"{stack.enter_context(PageServer(answers)).url}/"
+            else f"{stack.enter_context(SiteServer(answers)).url}/"
             for answers in sites
         ]
         assert crawl(tmp_path, *urls, *ALLOWED) == (code, "\n".join(lines))
@@ -130,12 +121,12 @@ def test_site_that_was_down(tmp_path: Path):
     for _ in range(2):
         code, lines = crawl(tmp_path, f"http://127.0.0.1:{port}/", *ALLOWED)
         assert (code, lines) == (1, f"Nothing could be fetched. {DOWN}\n{NONE}")
-    with PageServer(HEALTHY, port) as server:
+    with SiteServer(HEALTHY, port=port) as server:
         assert crawl(tmp_path, f"{server.url}/", *ALLOWED) == (0, ONE)
 
 
 def test_forgotten_setting(tmp_path: Path):
-    with PageServer(HEALTHY) as server:
+    with SiteServer(HEALTHY) as server:
         url = f"{server.url}/"
         code, lines = crawl(tmp_path, url)
         assert code == 1
@@ -143,7 +134,7 @@ def test_forgotten_setting(tmp_path: Path):
             "Nothing could be fetched. Sites that failed: 1 of 1: HOST "
             f"(not a public address, see NEWSCRAWL_ALLOWED_ADDRESSES)\n{NONE}"
         )
-        assert server.log == []
+        assert server.received == []
         assert crawl(tmp_path, url, *ALLOWED) == (0, ONE)
 
 
@@ -151,24 +142,24 @@ def test_second_crawl(tmp_path: Path):
     """Nothing is due; --force finds nothing new; a site that goes down is requested once."""
     port = free_port()
     url = f"http://127.0.0.1:{port}/"
-    with PageServer(HEALTHY, port) as server:
+    with SiteServer(HEALTHY, port=port) as server:
         assert crawl(tmp_path, url, *ALLOWED) == (0, ONE)
-        server.log.clear()
+        server.received.clear()
         assert crawl(tmp_path, url, *ALLOWED) == (
             0,
             f"Nothing is due before TIME; newscrawl crawl --force does not wait\n{NONE}",
         )
-        assert server.log == []
+        assert server.received == []
         code, lines = crawl(tmp_path, url, *ALLOWED, "--force")
         assert code == 0
         assert lines.startswith("Nothing new. From former crawls: articles known: 1")
-        assert "/" in server.requests
+        assert "/" in server.paths
     code, lines = crawl(tmp_path, url, *ALLOWED, "--force")
     assert (code, lines.splitlines()[0]) == (1, f"Nothing could be fetched. {DOWN}")
-    with PageServer({**HEALTHY, "/": (503, b"")}, port) as server:
+    with SiteServer({**HEALTHY, "/": DOWN_PAGE}, port=port) as server:
         assert crawl(tmp_path, url, *ALLOWED)[0] == 1
-        assert server.requests.count("/") == 1
-    with PageServer(HEALTHY, port):
+        assert server.paths.count("/") == 1
+    with SiteServer(HEALTHY, port=port):
         code, lines = crawl(tmp_path, url, *ALLOWED)
         assert (code, lines.split(".")[0]) == (0, "Nothing new")
     assert articles(tmp_path) == 1

@@ -131,10 +131,7 @@ def test_errors(files: Path, capfd: pytest.CaptureFixture[str], line: str, code:
 
 @pytest.mark.parametrize(
     ("name", "line", "extra"),
-    [
-        ("sklearn", "train . -o .", "train"),
-        ("pyarrow", "crawl a.example -o a.parquet", "parquet"),
-    ],
+    [("sklearn", "train . -o .", "train"), ("pyarrow", "crawl a.example -o a.parquet", "parquet")],
 )
 def test_missing_extra(
     files: Path,

@@ -13,8 +13,7 @@ import pytest
 from newscrawl.cli.exit_codes import interruption
 from samples import expected_pages
 from tests.helpers.forked_scrapy import ForkedScrapy
-from tests.servers.direct_web import DirectWeb, direct_environment
-from tests.servers.styled_web import HANG, link, page
+from tests.servers.site import HANG, SiteServer, link, page
 
 START = "from newscrawl.cli import start; start()"
 INTERRUPT_IMPORT = """
@@ -67,16 +66,16 @@ def test_during_imports(tmp_path: Path, name: str, command: str, times: int):
 def test_during_a_request(tmp_path: Path, times: int):
     """While one page and one style sheet hang; the next run fetches the page again."""
     sheet = "http://127.0.0.1:{port}/hang.css"
-    with DirectWeb({"127.0.0.1/hang.html": HANG, "127.0.0.1/hang.css": HANG}) as web:
+    with SiteServer({"127.0.0.1/hang.html": HANG, "127.0.0.1/hang.css": HANG}) as web:
         web.put("127.0.0.1/1.html", page(1, link(sheet.format(port=web.port))))
         listed = f"{web.url}/1.html\n{web.url}/hang.html\n"
         (tmp_path / "urls.txt").write_text(listed, encoding="utf-8")
         for _ in range(2):
-            web.requested.clear()
+            web.received.clear()
             process = ForkedScrapy(
                 ["urls", "urls.txt", *NETWORK],
                 tmp_path,
-                direct_environment(),
+                os.environ,
                 tmp_path / "log.txt",
                 program="newscrawl",
             )
@@ -139,14 +138,13 @@ FeedExporter.close_spider = close_late
 @pytest.mark.slow
 def test_during_the_end_of_a_crawl(tmp_path: Path):
     """A signal does not cut short what the crawl writes at its end."""
-    with DirectWeb() as web:
+    with SiteServer() as web:
         web.put("127.0.0.1/1.html", page(1))
         (tmp_path / "urls.txt").write_text(f"{web.url}/1.html\n", encoding="utf-8")
         options = ["-O", "articles.json", "-s", "NEWSCRAWL_SEGMENTS=segments", *NETWORK]
         done = subprocess.run(
             [sys.executable, "-c", SLOW_END + START, "urls", "urls.txt", *options],
             cwd=tmp_path,
-            env=direct_environment(),
             capture_output=True,
             text=True,
             check=False,

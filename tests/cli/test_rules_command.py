@@ -9,7 +9,7 @@ import pytest
 
 from newscrawl import Article
 from tests.helpers.forked_scrapy import newscrawl
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 from tests.site_rules.stubborn_sites import SITES, STORY, page, paragraphs
 
 SITE = next(site for site in SITES if site.name == "second-story-below")
@@ -28,8 +28,8 @@ PAGES = {
 
 
 @pytest.fixture
-def server() -> Iterator[PageServer]:
-    with PageServer(PAGES) as served:
+def server() -> Iterator[SiteServer]:
+    with SiteServer(PAGES) as served:
         yield served
 
 
@@ -54,7 +54,7 @@ def crawl(folder: Path, *urls: str, args: tuple[str, ...] = ()) -> tuple[list[Ar
     return [Article.from_dict(json.loads(line)) for line in lines], done.stderr
 
 
-def test_crawl_uses_rules(folder: Path, server: PageServer):
+def test_crawl_uses_rules(folder: Path, server: SiteServer):
     """A problem of the file of a host is named once, with its line; other files are not read."""
     write(folder, {HOST: f"{SITE.rule}\ntitel: x", "b.example": "title: //h1["})
     urls = [f"{server.url}/story", f"{server.url}/print"]
@@ -70,7 +70,7 @@ def test_crawl_uses_rules(folder: Path, server: PageServer):
     assert said.count(f"rules/{HOST}.txt:2: invalid XPath '//h1['") == 1
 
 
-def test_stale_rule_of_a_crawl(folder: Path, server: PageServer):
+def test_stale_rule_of_a_crawl(folder: Path, server: SiteServer):
     """What no page has is logged at the end; the method is used."""
     write(folder, {HOST: "body: //div[@id='gone']\ntitle: //h1\nauthor: //p[@class='by']"})
     articles, said = crawl(folder, f"{server.url}/story", f"{server.url}/print")
@@ -80,21 +80,21 @@ def test_stale_rule_of_a_crawl(folder: Path, server: PageServer):
     assert "no title" not in said
 
 
-def test_single_page_replaces_the_first(folder: Path, server: PageServer):
+def test_single_page_replaces_the_first(folder: Path, server: SiteServer):
     write(folder, {HOST: "single_page_link: //a[@id='all']\nstrip: //a[@id='all']"})
     (article,), _ = crawl(folder, f"{server.url}/teaser")
     assert article.body.split("\n\n") == [*STORY]
     assert (article.pages, article.next_pages) == (1, ())
-    assert [path for path in server.requests if path != "/teaser"] == ["/print"]
+    assert [path for path in server.paths if path != "/teaser"] == ["/print"]
 
 
-def test_headers_need_the_name_of_the_rule(folder: Path, server: PageServer):
+def test_headers_need_the_name_of_the_rule(folder: Path, server: SiteServer):
     """Headers of a rule are sent only if the user names its host."""
     rule = f"{SITE.rule}\nhttp_header(user-agent): Other/1\nhttp_header(cookie): seen=1"
     write(folder, {HOST: rule})
     for args in ((), ("-s", f"NEWSCRAWL_SITE_RULE_HEADERS={HOST}")):
         crawl(folder, f"{server.url}/story", args=args)
-    first, second = server.headers
+    first, second = (request.headers for request in server.received)
     assert first["user-agent"].startswith("newscrawl/")
     assert "cookie" not in first
     assert (second["user-agent"], second["cookie"]) == ("Other/1", "seen=1")
@@ -196,7 +196,7 @@ def test_draft_of_what_is_marked(folder: Path):
     assert "--mark text=x: expected one of title, body" in done.stderr
 
 
-def test_check(folder: Path, server: PageServer):
+def test_check(folder: Path, server: SiteServer):
     """Pages come from the web, then from disk; a rule that fails sets the exit code."""
     test = (
         f"test_url: {server.url}/story\ntest_contains: will be diverted to the  northern crossing"
@@ -209,7 +209,7 @@ def test_check(folder: Path, server: PageServer):
     ), done.stderr  # fmt: skip
     assert done.stderr == "newscrawl rules check: 2 rules: 1 holds, 1 unchecked\n"
     assert newscrawl(folder, *check).stdout == done.stdout
-    assert server.requests == ["/story"]
+    assert server.paths == ["/story"]
     stale = (
         f"{SITE.rule}\ndate: //time\n{test}\ntest_contains: nothing\ntest_url: {server.url}/none"
     )
@@ -243,7 +243,7 @@ def test_wrong_use_of_check(folder: Path, args: tuple[str, ...], code: int, mess
 @pytest.mark.parametrize(
     "args", [("--metadata-only",), ("-s", "NEWSCRAWL_METADATA_ONLY=1")], ids=["option", "setting"]
 )
-def test_metadata_only(folder: Path, server: PageServer, args: tuple[str, ...]):
+def test_metadata_only(folder: Path, server: SiteServer, args: tuple[str, ...]):
     """Articles without bodies, none too short; other kinds of pages stay out."""
     short = page("<h1>Bridge to close for two years</h1><article><p>Closed from May.</p></article>",
                  '<meta property="og:type" content="article">'

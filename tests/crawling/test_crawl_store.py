@@ -19,7 +19,6 @@ import pytest
 import newscrawl.addon  # noqa: F401  # has the tables of all components
 from newscrawl.crawling.crawl_store import CrawlStore, CrawlStoreError
 from tests.conftest import REPOSITORY
-from tests.helpers.crawl_history import in_loop
 from tests.helpers.small_disk import small_disk
 from tests.helpers.store_writer import write  # noqa: F401  # has the tables a and b
 
@@ -44,11 +43,11 @@ async def opened(path: Path | None, **options: Any) -> AsyncIterator[CrawlStore]
 
 
 def open_and_close(path: Path) -> None:
-    async def main() -> None:
-        async with opened(path):
-            pass
-
-    asyncio.run(main())
+    store = CrawlStore(path)
+    try:
+        store.open()
+    finally:
+        asyncio.run(store.close())
 
 
 def writer(path: Path, **options: Any) -> subprocess.Popen[str]:
@@ -67,7 +66,6 @@ def writer(path: Path, **options: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("in_file", [True, False])
-@in_loop
 async def test_reads_include_earlier_writes(path: Path, in_file: bool):
     async with opened(path if in_file else None) as store:
         for n in range(3):
@@ -75,7 +73,6 @@ async def test_reads_include_earlier_writes(path: Path, in_file: bool):
         assert await store.read("SELECT n FROM a WHERE n > ? ORDER BY n", (0,)) == [(1,), (2,)]
 
 
-@in_loop
 async def test_commits_after_the_checkpoint_interval(path: Path):
     async with opened(path, checkpoint=0.05) as store:
         store.write(INSERT, [(1,), (2,)])
@@ -105,7 +102,6 @@ def content(path: Path) -> list[int]:
         connection.close()
 
 
-@in_loop
 async def test_commit_makes_durable(path: Path):
     async with opened(path, checkpoint=100) as store:
         store.write(INSERT, [(1,)])
@@ -113,7 +109,6 @@ async def test_commit_makes_durable(path: Path):
         assert content(path) == [1]
 
 
-@in_loop
 async def test_close_commits(path: Path):
     async with opened(path, checkpoint=100) as store:
         store.write(INSERT, [(1,)])
@@ -214,14 +209,10 @@ def test_checks_the_tables_of_all_components_at_once(path: Path, table: str):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes of files")
-def test_files_are_private(path: Path):
+async def test_files_are_private(path: Path):
     """Created so: the file, its log and its index; URLs in it may have passwords."""
-
-    async def modes() -> set[int]:
-        async with opened(path):
-            return {file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
-
-    assert asyncio.run(modes()) == {0o600}
+    async with opened(path):
+        assert {file.stat().st_mode & 0o777 for file in path.parent.iterdir()} == {0o600}
 
 
 def test_error_names_a_missing_folder(tmp_path: Path):
@@ -229,7 +220,6 @@ def test_error_names_a_missing_folder(tmp_path: Path):
         open_and_close(tmp_path / "missing" / "state.sqlite")
 
 
-@in_loop
 async def test_ignores_writes_after_a_failure(path: Path):
     async with opened(path) as store:
         store.write(INSERT, [(1,)])

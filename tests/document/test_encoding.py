@@ -20,42 +20,40 @@ def page(text: str, charset: str | None = None) -> str:
     return f"<html><head>{meta}</head><body><p>{text}</p></body></html>"
 
 
+@pytest.mark.parametrize("charset", ["shift_jis", "euc-jp", "iso-2022-jp", "utf-8"])
+def test_uses_the_charset_of_the_page(charset: str):
+    decoded = to_utf8(page(JAPANESE, charset).encode(charset))
+    assert JAPANESE in decoded.utf8.decode()
+    assert not decoded.repaired
+
+
 RUSSIAN = "Городской совет в понедельник вечером одобрил план ремонта моста через реку."
 KOREAN = (
     "시의회는 월요일 밤 회의에서 강변 다리의 보수 계획을 찬성 열둘 반대 셋으로 통과시켰다고 밝혔다."
 )
-UNDECLARED = {
-    "shift_jis": JAPANESE,
-    "cp1251": "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города.",
-    "gbk": "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。",
-    "euc_kr": "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다.",
-}
-#: page, header, text
-DECODED = {
-    **{
-        f"{name} of the page": (page(JAPANESE, name).encode(name), None, JAPANESE)
-        for name in ("shift_jis", "euc-jp", "iso-2022-jp", "utf-8")
-    },
-    "windows-1252 declared as UTF-8": (page(FRENCH * 4, "utf-8").encode("cp1252"), "utf-8", FRENCH),
-    "Cyrillic despite a Latin-1 header": (page(RUSSIAN * 3).encode("cp1251"), "iso-8859-1", RUSSIAN),
-    "Korean despite a Latin-1 header": (page(KOREAN * 3).encode("cp949"), "iso-8859-1", KOREAN),
-    "page before a Latin-1 header": (
-        page(GREEK, "iso-8859-7").encode("iso-8859-7", "replace"), "iso-8859-1", "λιμάνι"),
-    "another header before the page": (
-        page(GREEK, "koi8-r").encode("iso-8859-7", "replace"), "iso-8859-7", "λιμάνι"),
-    **{f"undeclared {name}": (page(it * 8).encode(name), None, it) for name, it in UNDECLARED.items()},
-    **{
-        f"{name} without a mark": (page(FRENCH).encode(name), None, FRENCH)
-        for name in ("utf-16-le", "utf-16-be")
-    },
-}  # fmt: skip
+PORT_RUSSIAN = "Новый порт открыли в пятницу после трёх лет работ, сообщила мэрия города."
+PORT_CHINESE = "新港口经过三年的施工，于本周五正式开放，市政府表示将继续投资。"
+PORT_KOREAN = "새로운 항구가 삼년간의 공사를 마치고 금요일에 문을 열었다고 시가 밝혔다."
 
 
-@pytest.mark.parametrize(("data", "header", "text"), DECODED.values(), ids=DECODED)
-def test_decodes_pages(data: bytes, header: str | None, text: str):
-    decoded = to_utf8(data, header)
-    assert text in decoded.utf8.decode()
-    assert not decoded.repaired
+@pytest.mark.parametrize(
+    ("text", "codec", "declared", "header"),
+    [
+        pytest.param(FRENCH * 4, "cp1252", "utf-8", "utf-8", id="windows-1252 declared as UTF-8"),
+        pytest.param(RUSSIAN * 3, "cp1251", None, "iso-8859-1", id="Russian, a Latin-1 header"),
+        pytest.param(KOREAN * 3, "cp949", None, "iso-8859-1", id="Korean, a Latin-1 header"),
+        pytest.param(GREEK, "iso-8859-7", "iso-8859-7", "iso-8859-1", id="page before Latin-1"),
+        pytest.param(GREEK, "iso-8859-7", "koi8-r", "iso-8859-7", id="header before the page"),
+        pytest.param(JAPANESE * 8, "shift_jis", None, None, id="undeclared Japanese"),
+        pytest.param(PORT_RUSSIAN * 8, "cp1251", None, None, id="undeclared Russian"),
+        pytest.param(PORT_CHINESE * 8, "gbk", None, None, id="undeclared Chinese"),
+        pytest.param(PORT_KOREAN * 8, "euc_kr", None, None, id="undeclared Korean"),
+        pytest.param(FRENCH, "utf-16-le", None, None, id="UTF-16-LE without a mark"),
+        pytest.param(FRENCH, "utf-16-be", None, None, id="UTF-16-BE without a mark"),
+    ],
+)
+def test_finds_the_charset(text: str, codec: str, declared: str | None, header: str | None):
+    assert text in to_utf8(page(text, declared).encode(codec), header).utf8.decode()
 
 
 @pytest.mark.parametrize(

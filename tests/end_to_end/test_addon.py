@@ -125,10 +125,6 @@ def test_project_can_disable_the_pipeline() -> None:
     assert pipelines(settings_with_addon(ITEM_PIPELINES={PATH: None})) == []
 
 
-def test_addon_has_a_public_import_path() -> None:
-    assert load_object("newscrawl.Addon") is newscrawl.Addon
-
-
 def test_addon_enables_safety() -> None:
     """Safety, robots.txt, politeness, log and feed components replace those of Scrapy."""
     settings = settings_with_addon()

@@ -8,11 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from samples import (
-    SITE_NAMES,
-    SampleSites,
-    expected_pages,
-)
+from samples import SITE_NAMES, SampleSites, expected_pages
 from samples.__main__ import crawl
 from tests.conftest import REPOSITORY
 

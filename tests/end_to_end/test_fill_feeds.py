@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from tests.helpers.foreign_projects import ADDON, run_spider
 from tests.servers import pages
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 
 FORMATS = ("jsonlines", "csv")
 KINDS = {
@@ -48,7 +48,7 @@ def feeds(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], lis
         for name in FORMATS
     }
     spider = REPOSITORY / "tests" / "spiders" / "fill_spider.py"
-    with PageServer(SITE) as server:
+    with SiteServer(SITE) as server:
         urls = ",".join(f"{server.url}{path}" for path in SITE)
         crawl = run_spider(
             folder,

@@ -99,7 +99,6 @@ def test_killed(tmp_path: Path, points: list[int]):
         outcome = check_outcome([Article.from_dict(item) for item in articles], urls)
     assert outcome.complete, outcome.lines()
     assert len({item["url"] for item in articles}) == len(articles)
-    print(f"{kills} kills: {requests.total() - len(requests)} of {len(requests)} pages refetched")  # noqa: T201
     assert kills == len(points)
     assert {url: requests[url] for url in final} == final
     outcomes = recorded_outcomes(tmp_path)

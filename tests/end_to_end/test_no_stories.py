@@ -9,9 +9,8 @@ from newscrawl.reports.crawl_records import read_crawls
 from newscrawl.reports.drift import find_alarms
 from tests.helpers.crawls import crawl_sites
 from tests.pages.barriers import barrier_page
-from tests.servers.direct_web import DirectWeb, direct_environment, html
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer
+from tests.servers.site import Answer, SiteServer, html, redirect, xml
 
 GONE = {
     "en": "The story that you are looking for has been moved or removed. Use the search or go to our "
@@ -28,25 +27,19 @@ GONE = {
 def test_repeated_short_text_is_no_article(tmp_path: Path, language: str) -> None:
     """One short text under several addresses; the first is not known to be one."""
     paths = [f"/2026/11/{day}/a-story-of-the-day-with-a-name-{day}.html" for day in range(10, 16)]
-    with DirectWeb() as web:
+    with SiteServer() as web:
         links = (f"<p><a href='{path}'>A story of the day {path}</a></p>" for path in paths)
         web.put("127.0.0.1/", html("".join(links)))
         for number, path in enumerate(paths):
             gone = f"<title>Courier</title><h1>Courier</h1><p>{GONE[language]}</p>"
             page = article_page(number) if number < 3 else gone
             web.put(f"127.0.0.1{path}", html(page))
-        crawl = crawl_sites(
-            tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_KEEP="article,other,index"
-        )
-        site = crawl.site_counts(f"127.0.0.1:{web.port}")
+        crawl = web.crawl(tmp_path, NEWSCRAWL_KEEP="article,other,index")
+        site = crawl.site_counts(web.site)
     found = {item["url"].rpartition("/")[2] for item in crawl.items}
     assert {path.rpartition("/")[2] for path in paths[:3]} <= found
     assert len(found) <= 4
     assert site["dropped_count/soft_404"] >= 2
-
-
-def redirect(target: str) -> Answer:
-    return Answer(b"", 302, {"Location": target})
 
 
 @pytest.mark.slow
@@ -69,7 +62,7 @@ def test_outcomes_of_pages_in_place_of_stories(tmp_path: Path) -> None:
     outcomes += [
         ("consent", html(barrier_page("consent", name, "es"))) for name in ("class", "own-form")
     ]
-    with DirectWeb() as web:
+    with SiteServer() as web:
         links = "".join(f"<p><a href='{path}'>A story of the day {path}</a></p>" for path in paths)
         menu = "".join(f"<a href='/news/section{n}/'>Section {n}</a>" for n in range(8))
         for path in ("/", "/news/"):
@@ -84,8 +77,8 @@ def test_outcomes_of_pages_in_place_of_stories(tmp_path: Path) -> None:
             web.put(f"127.0.0.1{path}", answer)
         for number, path in enumerate(paths[len(outcomes) :]):
             web.put(f"127.0.0.1{path}", html(article_page(number)))
-        crawl = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment(), RETRY_ENABLED=False)
-        site = crawl.site_counts(f"127.0.0.1:{web.port}")
+        crawl = web.crawl(tmp_path, RETRY_ENABLED=False)
+        site = crawl.site_counts(web.site)
         counts = {
             outcome: site[f"failed_count/{outcome}"] + site[f"dropped_count/{outcome}"]
             for outcome in pages
@@ -98,7 +91,7 @@ def test_outcomes_of_pages_in_place_of_stories(tmp_path: Path) -> None:
         web.put("127.0.0.1/", html(f"{menu}{links}"))
         for path in paths:
             web.put(f"127.0.0.1{path}", html(barrier_page("consent", "own-form", "de")))
-        again = crawl_sites(tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_ALL_DUE=True)
+        again = web.crawl(tmp_path, NEWSCRAWL_ALL_DUE=True)
     assert "pages ask for consent" in again.output
     [alarm] = find_alarms(read_crawls(str(tmp_path / "state.sqlite")))
     assert (alarm.measure, "ask for consent" in alarm.message) == ("no_story", True)
@@ -114,34 +107,24 @@ def test_sources_of_a_site_whose_front_page_has_no_story(tmp_path: Path) -> None
     script = barrier_page("needs_js", "root", "de")
     consent = barrier_page("consent", "own-form", "de")
     fronts = {
-        "127.0.0.1": (
-            "needs_js",
-            html(script.replace("</head>", f"{declared}</head>")),
-            "/own.xml",
-        ),
-        "127.0.0.3": ("needs_js", html(script), "/feed/"),
-        "127.0.0.4": (
-            "consent",
-            html(consent.replace("</head>", f"{declared}</head>")),
-            "/own.xml",
-        ),
-        "127.0.0.5": ("http_500", html("Sorry", 500), "/rss.xml"),
-        "127.0.0.6": ("http_403", html(declared, 403), "/own.xml"),
+        "127.0.0.1": ("needs_js", script.replace("</head>", f"{declared}</head>"), "/own.xml"),
+        "127.0.0.3": ("needs_js", script, "/feed/"),
+        "127.0.0.4": ("consent", consent.replace("</head>", f"{declared}</head>"), "/own.xml"),
+        "127.0.0.5": ("http_500", "Sorry", "/rss.xml"),
+        "127.0.0.6": ("http_403", declared, "/own.xml"),
     }
     with ExitStack() as stack:
         webs = {}
-        for number, (address, (_, front, feed)) in enumerate(fronts.items()):
-            web = webs[address] = stack.enter_context(DirectWeb(address=address))
+        for number, (address, (reason, front, feed)) in enumerate(fronts.items()):
+            web = webs[address] = stack.enter_context(SiteServer(address=address))
             path = f"/2026/11/22/a-story-of-the-day-{number}.html"
             item = f"<item><title>A story</title><link>{web.url}{path}</link></item>"
-            xml = Answer(RSS.format(item).encode(), 200, {"Content-Type": "application/rss+xml"})
-            web.put(f"{address}/", front)
-            web.put(f"{address}{feed}", xml)
+            web.put(f"{address}/", html(front, int(reason[5:]) if reason[:4] == "http" else 200))
+            web.put(f"{address}{feed}", xml(RSS.format(item)))
             web.put(f"{address}{path}", html(article_page(number)))
         crawl = crawl_sites(
             tmp_path,
             [f"{web.url}/" for web in webs.values()],
-            direct_environment(),
             RETRY_ENABLED=False,
             NEWSCRAWL_ALLOWED_ADDRESSES="127.0.0.0/8",
         )

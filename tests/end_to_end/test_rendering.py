@@ -10,11 +10,10 @@ import pytest
 from newscrawl.crawling.network.page_rendering import MAX_REQUESTS, find_chromium
 from newscrawl.lab.corpora import chromium
 from tests.conftest import skip_missing
-from tests.helpers.crawls import Crawl, crawl_sites
+from tests.helpers.crawls import Crawl
 from tests.helpers.foreign_projects import require_package
-from tests.servers.direct_web import INTERNAL, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page, paragraphs, title
-from tests.servers.styled_web import Answer
+from tests.servers.site import INTERNAL, Answer, SiteServer, html, redirect, text
 
 APP = "<body><div id=root></div><script src=/app.js></script>"
 """Page of an application: each address has it."""
@@ -40,19 +39,17 @@ def shown(number: int) -> str:
     return article_page(number).partition("<body>")[2].partition("</body>")[0]
 
 
-def put_app(web: DirectWeb, numbers: range) -> None:
+def put_app(web: SiteServer, numbers: range) -> None:
     """Serve an application with stories and a front page that lists them."""
     links = "".join(f"<p><a href='{story(n)}'>A story of the day {n}</a></p>" for n in numbers)
     pages = {"/index": ("Courier", links)} | {story(n): (title(n), shown(n)) for n in numbers}
     web.put("127.0.0.1/", html(APP, ETag='"1"'))
-    web.put("127.0.0.1/app.js", Answer(SCRIPT.encode(), 200, {"Content-Type": "text/javascript"}))
+    web.put(
+        "127.0.0.1/app.js", Answer(SCRIPT.encode(), headers={"Content-Type": "text/javascript"})
+    )
     for path, (name, body) in pages.items():
-        answer = Answer(
-            json.dumps({"title": name, "html": body}).encode(),
-            200,
-            {"Content-Type": "application/json"},
-        )
-        web.put(f"127.0.0.1/api{path}", answer)
+        data = json.dumps({"title": name, "html": body}).encode()
+        web.put(f"127.0.0.1/api{path}", Answer(data, headers={"Content-Type": "application/json"}))
         if path != "/index":
             web.put(f"127.0.0.1{path}", html(APP))
 
@@ -64,15 +61,8 @@ def browser() -> None:
         skip_missing(reason)
 
 
-def crawl(tmp_path: Path, web: DirectWeb, **settings: object) -> Crawl:
-    return crawl_sites(
-        tmp_path,
-        [f"{web.url}/"],
-        direct_environment(),
-        RETRY_ENABLED=False,
-        NEWSCRAWL_RENDER="auto",
-        **settings,
-    )
+def crawl(tmp_path: Path, web: SiteServer, **settings: object) -> Crawl:
+    return web.crawl(tmp_path, RETRY_ENABLED=False, NEWSCRAWL_RENDER="auto", **settings)
 
 
 # In each page after its story is shown; INNER is an address that the crawl must not reach.
@@ -138,16 +128,16 @@ def test_site_of_applications(tmp_path: Path) -> None:
     hostile = dict(enumerate(HOSTILE.values(), len(good)))
     pages = len(good) + len(hostile)
     with (
-        DirectWeb() as web,
-        DirectWeb({"127.0.0.1/secret": text("secret")}) as other,
-        DirectWeb(address=INTERNAL) as inner,
+        SiteServer() as web,
+        SiteServer({"127.0.0.1/secret": text("secret")}) as other,
+        SiteServer(address=INTERNAL) as inner,
         socket.socket(type=socket.SOCK_DGRAM) as udp,
     ):
         udp.bind((INTERNAL, 0))
         udp.setblocking(False)
         put_app(web, range(pages))
         web.put("127.0.0.1/robots.txt", text("User-agent: *\nDisallow: /private/"))
-        web.put("127.0.0.1/hop", Answer(b"", 302, {"Location": f"{inner.url}/hop"}))
+        web.put("127.0.0.1/hop", redirect(f"{inner.url}/hop"))
         for number, script in hostile.items():
             act = script.replace("INNER_HOST", f"{INTERNAL}:{inner.port}")
             act = act.replace("INNER", inner.url).replace("OTHER", other.url)
@@ -155,7 +145,7 @@ def test_site_of_applications(tmp_path: Path) -> None:
             web.put(f"127.0.0.1{story(number)}", acting_page(number, act))
         # One of the pages is the front page, so that a story is left.
         found = crawl(tmp_path, web, NEWSCRAWL_RENDER_PAGES=pages)
-        site = found.site_counts(f"127.0.0.1:{web.port}")
+        site = found.site_counts(web.site)
         requested = [url.removeprefix("127.0.0.1") for url in web.requested]
         with pytest.raises(BlockingIOError):
             udp.recv(1)
@@ -187,7 +177,7 @@ def test_killed_while_rendering(tmp_path: Path) -> None:
     killer.write_text("#!/bin/sh\nkill -9 $(ps -o ppid= -p $PPID)\n")
     killer.chmod(0o755)
     results = []
-    with DirectWeb() as web:
+    with SiteServer() as web:
         put_app(web, range(1))
         links = "".join(f"<p><a href='{story(n)}'>A story of the day</a></p>" for n in range(3))
         web.put("127.0.0.1/", html(links))
@@ -198,7 +188,7 @@ def test_killed_while_rendering(tmp_path: Path) -> None:
             state = tmp_path / f"{browser == '/nowhere'}.sqlite"
             options = {"PLAYWRIGHT_LAUNCH_OPTIONS": launch, "NEWSCRAWL_STATE": state}
             results.append(crawl(tmp_path, web, NEWSCRAWL_RENDER_TIMEOUT=5, **options))
-        site = results[1].site_counts(f"127.0.0.1:{web.port}")
+        site = results[1].site_counts(web.site)
     assert [result.returncode for result in results] == [-9, 0, 0]
     assert results[1].errors() == [], results[1].output
     assert [item["title"] for item in results[1].items] == [title(0)]

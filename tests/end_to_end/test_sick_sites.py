@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.helpers.crawls import direct_environment
 from tests.helpers.forked_scrapy import ForkedScrapy
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html, text
 from tests.servers.pages import article_page
-from tests.servers.styled_web import HANG, Answer, link, page, redirect
+from tests.servers.site import HANG, RESOLVER, Answer, SiteServer, html, link, page, redirect, text
 
 HEALTHY = ("well-a.example", "well-b.example")
 PENDING = tuple(f"{name}.example" for name in ("ruled", "silent", "slow", "styled", "waits"))
@@ -63,10 +63,10 @@ def sick_sites(port: int) -> dict[str, Answer]:
 @pytest.mark.slow
 def test_healthy_sites_wait_for_no_other(tmp_path: Path):
     """Nor does the end of a stopped crawl; the next one has what the stop left out."""
-    with DirectWeb() as web:
+    with SiteServer() as web:
         for url, answer in sick_sites(web.port).items():
             web.put(url, answer)
-        hosts = sorted({url.partition("/")[0] for url in web._answers} - {"sheets.example"})
+        hosts = sorted({url.partition("/")[0] for url in web.answers} - {"sheets.example"})
         heal(web, *HEALTHY)
         process = crawl(tmp_path, web, [*hosts, *HEALTHY])
         wanted = {host + story(number) for host in HEALTHY for number in range(STORIES)}
@@ -90,14 +90,14 @@ def test_healthy_sites_wait_for_no_other(tmp_path: Path):
     assert wanted <= read.keys()
 
 
-def heal(web: DirectWeb, *hosts: str) -> None:
+def heal(web: SiteServer, *hosts: str) -> None:
     """Let all pages of *hosts* be read."""
     for host in hosts:
         for url, answer in site(host, *map(page, range(STORIES))).items():
             web.put(url, answer)
 
 
-def crawl(folder: Path, web: DirectWeb, hosts: list[str]) -> ForkedScrapy:
+def crawl(folder: Path, web: SiteServer, hosts: list[str]) -> ForkedScrapy:
     """Start to crawl *hosts*; the articles are added to ``articles.jsonl``."""
     sites = folder / "sites.txt"
     sites.write_text("".join(f"http://{host}:{web.port}/\n" for host in hosts), encoding="utf-8")

@@ -1,11 +1,11 @@
 """``scrapy crawl sitelist`` on small sites: redirects, errors, limits, feeds, sitemaps."""
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,49 +16,26 @@ from newscrawl.crawling.site_stats import site_counts
 from newscrawl.document.document import COMPILED
 from tests.conftest import REPOSITORY
 from tests.helpers.crawls import Crawl, crawl_sites, run_scrapy, total
-from tests.servers import LoopbackServer, Request, pages, response
+from tests.servers import pages
+from tests.servers.site import Answer, SiteServer, html, page, redirect, text, xml
 
 pytestmark = pytest.mark.slow
 
-HTML = {"Content-Type": "text/html; charset=utf-8"}
-XML = {"Content-Type": "application/xml"}
-Answer = tuple[int, dict[str, str], str]
 
-
-class Web(LoopbackServer):
-    """Proxy that serves *answers* by ``host/path``, else 404."""
-
-    def __init__(self, answers: dict[str, Answer]) -> None:
-        super().__init__()
-        self.answers = answers
-
-    async def answer(self, request: Request, writer: asyncio.StreamWriter) -> bool:
-        """Send the answer for the URL."""
-        missing: Answer = (404, HTML, "<p>Not found</p>")
-        status, headers, body = self.answers.get(f"{request.host}{request.target}", missing)
-        self.record(request, status)
-        writer.write(response(body.encode(), status, headers))
-        return True
-
-    def requested(self, host: str) -> list[str]:
-        """Return the paths requested from *host*, in order, without robots.txt."""
-        return [
-            line.target for line in self.log if line.host == host and line.target != "/robots.txt"
-        ]
-
-
-def ok(body: str, headers: dict[str, str] = HTML) -> Answer:
-    return 200, headers, body
-
-
-def moved(location: str) -> Answer:
-    return 301, {"Location": location}, ""
+def crawl_site(
+    folder: Path, site: str, answers: Mapping[str, Answer], **settings: object
+) -> tuple[Crawl, SiteServer]:
+    """Crawl the host *site* with *answers* by path."""
+    with SiteServer(answers) as web:
+        settings = {"NEWSCRAWL_MAX_AGE": 0, **settings}
+        crawl = crawl_sites(folder, [f"http://{site}/"], web.proxy_environment(), **settings)
+    return crawl, web
 
 
 def front(*links: str, head: str = "") -> Answer:
     """Return a page of *links*, each a URL, a space and the text."""
     items = "".join(f"<li><a href='{url}'>{text}</a></li>" for url, _, text in map(_split, links))
-    return ok(f"<html><head><title>News</title>{head}</head><body><ul>{items}</ul></body></html>")
+    return html(f"<head>{head}</head><body><ul>{items}</ul></body>")
 
 
 def _split(link: str) -> tuple[str, str, str]:
@@ -71,7 +48,7 @@ def sitemap(host: str, *entries: str) -> Answer:
         f"<url><loc>http://{host}{path}</loc><lastmod>{date}</lastmod></url>"
         for path, _, date in map(_split, entries)
     )
-    return ok(f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{urls}</urlset>", XML)
+    return xml(f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{urls}</urlset>")
 
 
 def index(host: str, *entries: str) -> Answer:
@@ -80,11 +57,7 @@ def index(host: str, *entries: str) -> Answer:
         f"<sitemap><loc>http://{host}{path}</loc><lastmod>{date}</lastmod></sitemap>"
         for path, _, date in map(_split, entries)
     )
-    return ok(f"<sitemapindex>{maps}</sitemapindex>", XML)
-
-
-def article(number: int) -> Answer:
-    return ok(pages.article_page(number))
+    return xml(f"<sitemapindex>{maps}</sitemapindex>")
 
 
 def outcomes(crawl: Crawl, site: str) -> Counter[str]:
@@ -103,50 +76,51 @@ def story(day: int) -> str:
 
 
 FAULTS = "faults.example"
+AGE = 30  # days, the default
 
 
 @pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, Web]:
+def faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawl, SiteServer]:
     """Crawl a site whose sitemap lists pages with different faults."""
-    answers: dict[str, Answer] = {
-        "/robots.txt": ok(
-            f"User-agent: *\nDisallow: /secret\nSitemap: http://{FAULTS}/map.xml\n", {}
+    answers = {
+        "/robots.txt": text(
+            f"User-agent: *\nDisallow: /secret\nSitemap: http://{FAULTS}/map.xml\n"
         ),
         "/": front(),
-        "/ok": article(1),
-        "/moved": moved("/target"),
-        "/target": article(2),
-        "/moved-too": moved("/target"),
-        "/loop": moved("/loop"),
-        "/ping": moved("/pong"),
-        "/pong": moved("/ping"),
-        "/away": moved("http://other.example/story"),
-        "/error": (500, HTML, "<p>Sorry</p>"),
-        "/paper": ok("%PDF-1.7", {"Content-Type": "application/pdf"}),
-        "/huge": ok("x" * 200_000),
+        "/ok": page(1),
+        "/moved": redirect("/target", 301),
+        "/target": page(2),
+        "/moved-too": redirect("/target", 301),
+        "/loop": redirect("/loop", 301),
+        "/ping": redirect("/pong", 301),
+        "/pong": redirect("/ping", 301),
+        "/away": redirect("http://other.example/story", 301),
+        "other.example/story": page(4),
+        "/error": html("Sorry", 500),
+        "/paper": Answer(b"%PDF-1.7", headers={"Content-Type": "application/pdf"}),
+        "/huge": html("x" * 200_000),
         "/list": front(f"{story(1)} A story that only a list on this site leads to"),
-        story(1): article(3),
+        story(1): page(3),
     }
     paths = ("/ok", "/moved", "/moved-too", "/loop", "/ping", "/away", "/error", "/paper", "/gone")
     paths += ("/huge", "/secret/story", "/list")
     answers["/map.xml"] = sitemap(FAULTS, *paths, "/ok?utm_source=map", "/ok/#top")
-    with Web({f"{FAULTS}{path}": answer for path, answer in answers.items()}) as web:
-        web.answers["other.example/story"] = article(4)
-        crawl = crawl_sites(
-            tmp_path_factory.mktemp("faults"),
-            [f"http://{FAULTS}/"],
-            web.proxy_environment(),
-            DOWNLOAD_MAXSIZE=100_000,
-            RETRY_TIMES=1,
-        )
-    return crawl, web
+    folder = tmp_path_factory.mktemp("faults")
+    return crawl_site(
+        folder, FAULTS, answers, DOWNLOAD_MAXSIZE=100_000, RETRY_TIMES=1, NEWSCRAWL_MAX_AGE=AGE
+    )
 
 
-def test_each_page_has_one_outcome(faults: tuple[Crawl, Web]):
-    """Failures are counted by reason, redirect loops included."""
+def test_each_page_has_one_outcome(faults: tuple[Crawl, SiteServer]):
+    """Failures are counted by reason, redirect loops included, in the stats and in the table."""
     crawl, _ = faults
     counts = outcomes(crawl, FAULTS)
     assert crawl.returncode == 0, crawl.output
+    assert [line for line in crawl.errors() if "larger than" not in line] == [], crawl.output
+    assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
+    (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
+    assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
+    assert "1 not_article" in row
     assert counts == Counter(
         {
             "discovered": 13,
@@ -166,10 +140,10 @@ def test_each_page_has_one_outcome(faults: tuple[Crawl, Web]):
     assert_balanced(counts)
 
 
-def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
+def test_each_page_is_fetched_once(faults: tuple[Crawl, SiteServer]):
     """Only transient failures and redirect targets are requested twice."""
     _, web = faults
-    requests = Counter(web.requested(FAULTS))
+    requests = Counter(web.paths)
     assert requests["/error"] == 2
     assert requests["/target"] == 2
     assert requests["/secret/story"] == 0
@@ -178,50 +152,21 @@ def test_each_page_is_fetched_once(faults: tuple[Crawl, Web]):
     }  # fmt: skip
 
 
-def test_stats_name_the_compiled_tree_walk(faults: tuple[Crawl, Web]):
-    """The stats record whether the compiled tree walk was used."""
-    crawl, _ = faults
-    assert crawl.stats["newscrawl/extract/compiled"] is COMPILED
-
-
-def test_log_has_no_exception(faults: tuple[Crawl, Web]):
-    """The only error is Scrapy's message about a page that is too large."""
-    crawl, _ = faults
-    assert [line for line in crawl.errors() if "larger than" not in line] == [], crawl.output
-
-
-def test_closing_table(faults: tuple[Crawl, Web]):
-    """The table has a row for the site, with the reasons of dropped pages."""
-    crawl, _ = faults
-    (row,) = (line for line in crawl.output.splitlines() if line.startswith(f"│ {FAULTS}"))
-    assert [cell.strip() for cell in row.split("│")[1:5]] == [FAULTS, "13", "4", "3"]
-    assert "1 not_article" in row
-
-
 def test_fetches_newest_first_up_to_the_limit(tmp_path: Path):
     """Only the sitemap with the newest pages is read; pages are fetched newest first."""
     site = "days.example"
     answers = {
-        "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
+        "/robots.txt": text(f"Sitemap: http://{site}/index.xml"),
         "/": front("/politik/ Politik"),
         "/index.xml": index(site, "/old.xml 2026-02-28", "/new.xml 2026-03-31"),
         "/old.xml": sitemap(site, "/old 2026-02-20"),
         "/new.xml": sitemap(site, *(f"{story(day)} 2026-03-{day:02}" for day in range(1, 29))),
-        **{story(day): article(day) for day in range(1, 29)},
+        **{story(day): page(day) for day in range(1, 29)},
     }
-    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
-        crawl = crawl_sites(
-            tmp_path,
-            [f"http://{site}/"],
-            web.proxy_environment(),
-            NEWSCRAWL_SITE_LIMIT=5,
-            NEWSCRAWL_MAX_AGE=0,
-        )
-    assert web.requested(site)[-5:] == [story(day) for day in (28, 27, 26, 25, 24)]
-    assert "/old.xml" not in web.requested(site)
-    assert "/politik/" not in web.requested(site), (
-        "sections are read only if candidates are missing"
-    )
+    crawl, web = crawl_site(tmp_path, site, answers, NEWSCRAWL_SITE_LIMIT=5)
+    assert web.paths[-5:] == [story(day) for day in (28, 27, 26, 25, 24)]
+    assert "/old.xml" not in web.paths
+    assert "/politik/" not in web.paths, "sections are read only if candidates are missing"
     counts = outcomes(crawl, site)
     assert counts["article"] == 5
     assert counts["skipped/over_limit"] == 5  # candidates are twice the limit
@@ -232,16 +177,15 @@ def test_skips_old_entries(tmp_path: Path):
     """NEWSCRAWL_MAX_AGE applies to sitemaps and to their entries."""
     site, today = "old.example", datetime.now(UTC).date()
     answers = {
-        "/robots.txt": ok(f"Sitemap: http://{site}/index.xml", {}),
+        "/robots.txt": text(f"Sitemap: http://{site}/index.xml"),
         "/": front(),
         "/index.xml": index(site, "/2001.xml 2001-12-31", f"/new.xml {today}"),
         "/new.xml": sitemap(site, f"{story(1)} {today}", "/old 2001-01-01"),
-        story(1): article(1),
+        story(1): page(1),
     }
-    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
-        crawl = crawl_sites(tmp_path, [f"http://{site}/"], web.proxy_environment())
-    assert "/2001.xml" not in web.requested(site)
-    assert "/old" not in web.requested(site)
+    crawl, web = crawl_site(tmp_path, site, answers, NEWSCRAWL_MAX_AGE=AGE)
+    assert "/2001.xml" not in web.paths
+    assert "/old" not in web.paths
     assert outcomes(crawl, site)["left_out/too_old"] == 2
     assert outcomes(crawl, site)["article"] == 1
 
@@ -253,18 +197,17 @@ def test_discovers_by_feeds_sections_and_links(tmp_path: Path):
     item = f"<item><title>Aus dem Feed</title><link>http://{site}/feed-story</link></item>"
     answers = {
         "/": front("/politik/ Politik", "/login Login", head=feed_link),
-        "/feed.xml": ok(f"<rss version='2.0'><channel>{item}</channel></rss>", XML),
-        "/feed-story": article(1),
+        "/feed.xml": xml(f"<rss version='2.0'><channel>{item}</channel></rss>"),
+        "/feed-story": page(1),
         "/politik/": front("/politik/archiv/ Archiv", f"{story(2)} Eine Geschichte aus der Stadt"),
-        story(2): article(2),
+        story(2): page(2),
         "/politik/archiv/": front(f"{story(3)} Eine ältere Geschichte aus der Stadt", "/a/ A"),
-        story(3): article(3),
+        story(3): page(3),
         "/a/": front(f"{story(4)} Zu tief im Archiv für diesen Crawl"),
-        story(4): article(4),
+        story(4): page(4),
     }
-    with Web({f"{site}{path}": answer for path, answer in answers.items()}) as web:
-        crawl = crawl_sites(tmp_path, [f"http://{site}/"], web.proxy_environment())
-    fetched = set(web.requested(site))
+    crawl, web = crawl_site(tmp_path, site, answers, NEWSCRAWL_MAX_AGE=AGE)
+    fetched = set(web.paths)
     assert {"/feed-story", story(2), story(3)} <= fetched
     assert not {"/login", "/a/", story(4)} & fetched
     assert {item["title"] for item in crawl.items} >= {pages.title(1), pages.title(2)}
@@ -276,7 +219,7 @@ def test_discovers_by_feeds_sections_and_links(tmp_path: Path):
 
 def feed(host: str, *paths: str) -> Answer:
     items = "".join(f"<item><link>http://{host}{path}</link></item>" for path in paths)
-    return ok(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>", XML)
+    return xml(f"<rss version='2.0'><channel><title>N</title>{items}</channel></rss>")
 
 
 def test_reads_the_lists_of_a_site_that_moved(tmp_path: Path):
@@ -285,14 +228,14 @@ def test_reads_the_lists_of_a_site_that_moved(tmp_path: Path):
     site_list = tmp_path / "sites.jsonl"
     site_list.write_text(json.dumps({"url": f"http://{old}/", "feeds": [f"http://{old}/feed.xml"]}))
     answers = {
-        f"{old}/": moved(f"http://{new}/"),
+        f"{old}/": redirect(f"http://{new}/", 301),
         f"{old}/feed.xml": feed(new, story(1)),
-        f"{new}/": ok("<html><title>News</title><p>Text.</p></html>", {**HTML, "ETag": '"1"'}),
-        f"{new}/robots.txt": ok(f"Sitemap: http://{new}/map.xml", {}),
+        f"{new}/": html("<p>Text.</p>", ETag='"1"'),
+        f"{new}/robots.txt": text(f"Sitemap: http://{new}/map.xml"),
         f"{new}/map.xml": sitemap(new, f"{story(2)} 2026-03-02"),
-        **{f"{new}{story(day)}": article(day) for day in (1, 2, 3)},
+        **{f"{new}{story(day)}": page(day) for day in (1, 2, 3)},
     }
-    with Web(answers) as web:
+    with SiteServer(answers) as web:
         for days in ([1, 2], [3]):
             crawl = run_scrapy(
                 tmp_path,
@@ -302,25 +245,24 @@ def test_reads_the_lists_of_a_site_that_moved(tmp_path: Path):
             )
             urls = {item["url"] for item in crawl.items}
             assert urls == {f"http://{new}{story(day)}" for day in days}, crawl.output
-            web.answers[f"{new}/"] = (304, {}, "")
-            web.answers[f"{old}/feed.xml"] = feed(new, story(1), story(3))
+            web.put(f"{new}/", Answer(b"", 304, {}))
+            web.put(f"{old}/feed.xml", feed(new, story(1), story(3)))
     assert outcomes(crawl, old)["not_modified/section"] == 1
 
 
 @pytest.mark.parametrize("evidence", ["feed", "page", "none"])
 def test_finds_articles_with_section_like_urls(tmp_path: Path, evidence: str):
     """They are articles if a feed lists them or their structured data says so."""
-    site, page = "short.example", "/against-the-storm/"
+    site, path = "short.example", "/against-the-storm/"
     link = "<link rel='alternate' type='application/rss+xml' href='/feed.xml'>"
     data = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
-    html = pages.article_page(1).replace("<head>", f"<head>{data * (evidence == 'page')}")
     answers = {
-        f"{site}/": front(f"{page} Storm", "/news/ News", head=link * (evidence == "feed")),
-        f"{site}/news/": front(f"{page} Storm"),
-        f"{site}/feed.xml": feed(site, page),
-        f"{site}{page}": ok(html),
+        f"{site}/": front(f"{path} Storm", "/news/ News", head=link * (evidence == "feed")),
+        f"{site}/news/": front(f"{path} Storm"),
+        f"{site}/feed.xml": feed(site, path),
+        f"{site}{path}": page(1, data * (evidence == "page")),
     }
-    with Web(answers) as web:
+    with SiteServer(answers) as web:
         for first in (True, False):
             crawl = crawl_sites(
                 tmp_path, [f"http://{site}/"], web.proxy_environment(), NEWSCRAWL_MAX_AGE=0,
@@ -329,33 +271,25 @@ def test_finds_articles_with_section_like_urls(tmp_path: Path, evidence: str):
             assert len(crawl.items) == (first and evidence != "none"), crawl.output
             assert_balanced(outcomes(crawl, site))
             assert crawl.errors() == []
-    assert web.requested(site).count(page) == (2 if evidence == "none" else 1)
+    assert web.paths.count(path) == (2 if evidence == "none" else 1)
 
 
 def many_stories(site: str) -> dict[str, Answer]:
-    answers = {
-        "/robots.txt": ok(f"Sitemap: http://{site}/map.xml", {}),
+    return {
+        "/robots.txt": text(f"Sitemap: http://{site}/map.xml"),
         "/": front(),
         "/map.xml": sitemap(site, *(f"{story(day)} 2026-03-{day:02}" for day in range(1, 29))),
-        **{story(day): article(day) for day in range(1, 29)},
+        **{story(day): page(day) for day in range(1, 29)},
     }
-    return {f"{site}{path}": answer for path, answer in answers.items()}
 
 
 def test_counts_requests_that_a_middleware_swallows(tmp_path: Path):
     """A request that a middleware drops silently is counted as lost; the crawl continues."""
     site = "swallowed.example"
     long_url = f"http://{site}{story(1)}"
-    answers = many_stories(site) | {f"{site}/map.xml": sitemap(site, story(1), "/short", "/brief")}
-    answers |= {f"{site}/short": article(2), f"{site}/brief": article(3)}
-    with Web(answers) as web:
-        crawl = crawl_sites(
-            tmp_path,
-            [f"http://{site}/"],
-            web.proxy_environment(),
-            NEWSCRAWL_MAX_AGE=0,
-            URLLENGTH_LIMIT=len(long_url) - 1,
-        )
+    answers = many_stories(site) | {"/map.xml": sitemap(site, story(1), "/short", "/brief")}
+    answers |= {"/short": page(2), "/brief": page(3)}
+    crawl, _ = crawl_site(tmp_path, site, answers, URLLENGTH_LIMIT=len(long_url) - 1)
     assert outcomes(crawl, site) == Counter(
         {"discovered": 3, "fetched": 2, "article": 2, "failed/lost": 1}
     )
@@ -364,14 +298,7 @@ def test_counts_requests_that_a_middleware_swallows(tmp_path: Path):
 def test_stopped_crawl_accounts_for_every_request(tmp_path: Path):
     """A stopped crawl counts its pending requests as skipped."""
     site = "stopped.example"
-    with Web(many_stories(site)) as web:
-        crawl = crawl_sites(
-            tmp_path,
-            [f"http://{site}/"],
-            web.proxy_environment(),
-            NEWSCRAWL_MAX_AGE=0,
-            CLOSESPIDER_ITEMCOUNT=3,
-        )
+    crawl, _ = crawl_site(tmp_path, site, many_stories(site), CLOSESPIDER_ITEMCOUNT=3)
     counts = outcomes(crawl, site)
     assert counts["discovered"] == 28
     assert counts["skipped/stopped"] >= 12  # some pages were in flight
@@ -382,7 +309,7 @@ def test_stopped_crawl_accounts_for_every_request(tmp_path: Path):
 def test_progress_keeps_standard_output_clean():
     """Progress and table go to the terminal, the feed alone to standard output."""
     site = "terminal.example"
-    with Web(many_stories(site)) as web:
+    with SiteServer(many_stories(site)) as web:
         reading_end, writing_end = os.openpty()
         command = ["-m", "scrapy", "crawl", "sitelist", "-O", "-:jsonlines"]
         command += ["-a", f"site=http://{site}/", "-a", "limit=2", "-s", "NEWSCRAWL_STATE="]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers import forked_scrapy
 from tests.servers import pages
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 
 PAGES = 12
 PAPER = {
@@ -42,7 +42,7 @@ def scrapy(*arguments: str, cwd: Path) -> str:
 
 def crawl(folder: Path, line: str, *options: str) -> str:
     """Crawl the paper from a new project with *line* added to its settings; return the log."""
-    with PageServer(PAPER) as paper:
+    with SiteServer(PAPER) as paper:
         return crawl_server(paper.url, folder, line, *options)
 
 

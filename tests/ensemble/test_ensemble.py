@@ -31,10 +31,12 @@ NAMES = ("length", "digits", "size")
 
 
 def columns(*rows: tuple[float, ...]) -> dict[str, tuple[float, ...]]:
+    """Return *rows* as columns."""
     return dict(zip(NAMES, zip(*rows, strict=True), strict=True))
 
 
 def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
+    """Return a tree with one inner node."""
     return Tree(
         np.array([feature, LEAF, LEAF]),
         np.array([threshold, 0.0, 0.0]),
@@ -46,6 +48,7 @@ def stump(threshold: float, low: float, high: float, feature: int = 0) -> Tree:
 
 @pytest.fixture
 def ensemble() -> TreeEnsemble:
+    """An ensemble of two stumps."""
     return ensemble_of(
         [stump(1.5, 0.0, 1.0), stump(10, 0.25, 0.75, feature=2)], NAMES, ["b.example", "a.example"]
     )
@@ -119,6 +122,7 @@ def test_does_not_unpickle(tmp_path: Path):
 
 
 def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
+    """Write *ensemble* with changed arrays."""
     save_ensemble(ensemble, path)
     with np.load(path) as arrays:
         np.savez(path, **{**arrays, **changed})
@@ -142,11 +146,15 @@ def rewritten(ensemble: TreeEnsemble, path: Path, **changed: Any) -> Path:
         {"about": np.array("{}")},
         {"about": np.array("not JSON")},
         {"about": np.array(json.dumps({"format": "another"}))},
-        {"about": np.array(json.dumps(
-            {"format": "newscrawl forest 1", "features": NAMES, "schema": "0", "sites": []}
-        ))},
+        {
+            "about": np.array(
+                json.dumps(
+                    {"format": "newscrawl forest 1", "features": NAMES, "schema": "0", "sites": []}
+                )
+            )
+        },
     ],
-)  # fmt: skip
+)
 def test_rejects_invalid_trees(ensemble: TreeEnsemble, tmp_path: Path, changed: dict[str, Any]):
     """Their paths would be endless or out of bounds."""
     path = rewritten(ensemble, tmp_path / "model.npz", **changed)
@@ -213,6 +221,7 @@ def test_rejects_an_empty_archive(tmp_path: Path):
 def test_predicts_as_scikit_learn(
     seed: int, trees: int, features: int, depth: int | None, whole: bool
 ):
+    """Random ensembles, with values at thresholds and far from them."""
     pytest.importorskip("sklearn")
     from sklearn.ensemble import RandomForestClassifier
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from newscrawl import Article, ExtractOptions
 from newscrawl.exporters.markdown_folder import MarkdownFolder
 from tests.helpers.forked_scrapy import newscrawl
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 from tests.site_rules.stubborn_sites import STORY, page, paragraphs
 
 
@@ -93,7 +93,7 @@ PAGES = {
 
 def test_crawl_and_feed(tmp_path: Path):
     """A crawl writes files next to a feed; ``extract`` makes the same files of the feed."""
-    with PageServer(PAGES) as server:
+    with SiteServer(PAGES) as server:
         (tmp_path / "urls.txt").write_text("\n".join(f"{server.url}{path}" for path in PAGES))
         for _ in range(2):
             done = newscrawl(

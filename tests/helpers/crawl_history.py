@@ -1,10 +1,8 @@
 """Crawl states with a fake clock: open, list, fetch, emit."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -106,16 +104,6 @@ async def due_page(state: CrawlState) -> Any:
     """Return the only due page."""
     (page,) = (await state.load(SITE, limit=10)).pages
     return page
-
-
-def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
-    """Run an async test in an event loop."""
-
-    @wraps(test)
-    def run(**fixtures: Any) -> None:
-        asyncio.run(test(**fixtures))  # type: ignore[arg-type]
-
-    return run
 
 
 def frontier(known: Any = None, **options: Any) -> SitePlan:

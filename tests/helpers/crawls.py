@@ -3,6 +3,7 @@
 import functools
 import importlib
 import json
+import os
 import re
 import sys
 import threading
@@ -164,8 +165,16 @@ def total(counts: Mapping[str, int], prefix: str) -> int:
     return sum(n for name, n in counts.items() if f"{name}/".startswith(f"{prefix}/"))
 
 
+def direct_environment() -> dict[str, str]:
+    """Return the environment of this process without proxies."""
+    return {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+
+
 def crawl_sites(
-    folder: Path, sites: Iterable[str], environment: Mapping[str, str], **settings: object
+    folder: Path,
+    sites: Iterable[str],
+    environment: Mapping[str, str] | None = None,
+    **settings: object,
 ) -> Crawl:
     """Run ``scrapy crawl sitelist`` over *sites*, with its files in *folder*."""
     site_list = folder / "sites.txt"
@@ -175,7 +184,10 @@ def crawl_sites(
 
 
 def crawl_pages(
-    folder: Path, urls: Iterable[str], environment: Mapping[str, str], **settings: object
+    folder: Path,
+    urls: Iterable[str],
+    environment: Mapping[str, str] | None = None,
+    **settings: object,
 ) -> Crawl:
     """Fetch *urls* with a plain Scrapy spider, with its files in *folder*."""
     command = ["runspider", "tests/spiders/page_spider.py", "-a", f"urls={','.join(urls)}"]
@@ -185,7 +197,7 @@ def crawl_pages(
 def run_scrapy(
     folder: Path,
     command: list[str],
-    environment: Mapping[str, str],
+    environment: Mapping[str, str] | None,
     settings: Mapping[str, object],
     timeout: float = 240,
     *,
@@ -193,6 +205,7 @@ def run_scrapy(
 ) -> Crawl:
     """Run a ``scrapy`` command with *settings* added to those of this project.
 
+    Without an *environment* it has no proxy, and hosts under ``.example`` are those of the test.
     The items of the result are read from the feed: without it there are none.
     """
     feed, stats = folder / "articles.jsonl", folder / "stats.json"
@@ -205,12 +218,13 @@ def run_scrapy(
         "NEWSCRAWL_ALLOWED_ADDRESSES": "127.0.0.1",
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
+        **({} if environment else {"TWISTED_DNS_RESOLVER": "tests.servers.site.FakeResolver"}),
         **settings,
     }
     options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
     output = ["-O", str(feed)] if with_feed else []
     log = folder / "crawl.log"
-    environment = {**environment, "PYTHONWARNINGS": "default"}
+    environment = {**(environment or direct_environment()), "PYTHONWARNINGS": "default"}
     process = ForkedScrapy([*command, *output, *options], REPOSITORY, environment, log)
     status = process.wait(timeout)
     items = [json.loads(line) for line in feed.read_text().splitlines()] if feed.exists() else []

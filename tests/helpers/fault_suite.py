@@ -26,9 +26,8 @@ from scrapy.crawler import Crawler
 from newscrawl.text import printable
 from tests.helpers.crawls import MAX_READ, Crawl, ReactorMeter, run_scrapy
 from tests.servers import pages
-from tests.servers.direct_web import ALLOWED, INTERNAL, RESOLVER, DirectWeb, direct_environment
-from tests.servers.fault_web import Case, FaultWeb
-from tests.servers.faulty_pages import FaultSite
+from tests.servers.faulty_pages import Case, FaultSite, FaultWeb
+from tests.servers.site import ALLOWED, INTERNAL, SiteServer
 
 MB = 2**20
 #: MB per process
@@ -39,7 +38,6 @@ REQUEST_BUDGET = 40
 HEALTHY = ("healthy-1", "healthy-2")
 #: short timeouts and delays, since the server is local
 SETTINGS: dict[str, object] = {
-    "TWISTED_DNS_RESOLVER": RESOLVER,
     "DOWNLOAD_TIMEOUT": 4,
     "RETRY_TIMES": 1,
     "NEWSCRAWL_BACKOFF_DELAY": 1,
@@ -184,15 +182,15 @@ def crawl_cases(
     site_list = folder / "sites.txt"
     command = ["crawl", "sitelist", "-a", f"sites={site_list}", "-O", f"{folder / 'a.csv'}"]
     extensions = json.dumps({f"{__name__}.{FaultMeter.__name__}": 0})
-    internal = DirectWeb(address=INTERNAL)
+    internal = SiteServer(address=INTERNAL)
     with internal, FaultWeb(cases, internal_url or internal.url, HEALTHY, address) as web:
         urls = [f"http://{site.host}/" for site in web.sites.values()]
         site_list.write_text("\n".join(urls), encoding="utf-8")
         settings = {**SETTINGS, "EXTENSIONS": extensions, **settings}
         if killed_after:
             options = {**settings, "KILLED_AFTER": killed_after}
-            killed = run_scrapy(folder, command, direct_environment(), options)
-        crawl = run_scrapy(folder, command, direct_environment(), settings)
+            killed = run_scrapy(folder, command, None, options)
+        crawl = run_scrapy(folder, command, None, settings)
     recorded, pending = read_state(folder / "state.sqlite")
     return Run(crawl, web, folder, recorded, pending, internal.connections, killed)
 

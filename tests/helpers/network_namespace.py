@@ -20,7 +20,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from tests.helpers.fault_suite import HEALTHY, Run, check_case, crawl_cases, crawl_problems
 from tests.servers.fault_cases import CASES
-from tests.servers.fault_web import Case
+from tests.servers.faulty_pages import Case
 
 #: address of all names except ``inner.*``
 PUBLIC = "1.2.3.4"

@@ -1,7 +1,6 @@
 """A standalone Spark cluster on loopback, the CPU time of processes, and an archive of pages."""
 
 import gzip
-import io
 import os
 import re
 import shutil
@@ -12,11 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import psutil
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
 
 from tests.conftest import REPOSITORY, skip_missing
 
@@ -169,16 +165,10 @@ def write_archive(path: Path, pages: Iterable[tuple[str, bytes, str]]) -> None:
     """Write an archive of pages: URL, body, WARC-Date."""
     with path.open("wb") as file:
         for url, body, date in pages:
-            http = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
-            plain = io.BytesIO()
-            writer: Any = WARCWriter(plain, gzip=False)
-            record = writer.create_warc_record(
-                url,
-                "response",
-                payload=io.BytesIO(body),
-                length=len(body),
-                http_headers=http,
-                warc_headers_dict={"WARC-Date": date},
+            block = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+            head = (
+                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Date: {date}\r\nWARC-Target-URI: {url}\r\n"
+                "Content-Type: application/http; msgtype=response\r\n"
+                f"Content-Length: {len(block)}\r\n\r\n"
             )
-            writer.write_record(record)
-            file.write(gzip.compress(plain.getvalue(), 1, mtime=0))
+            file.write(gzip.compress(head.encode() + block + b"\r\n\r\n", 1, mtime=0))

@@ -15,7 +15,7 @@ from samples import SampleSites, expected_pages
 from tests.conftest import skip_missing
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 
 SPIDER = """
 import scrapy
@@ -54,7 +54,7 @@ def test_jobdir(tmp_path: Path, spider: str, frontier: bool, limit: int):
     settings: dict[str, object] = {"JOBDIR": "job%20", "CONCURRENT_REQUESTS": 1}
     settings["NEWSCRAWL_FRONTIER_ENABLED"] = frontier
     titles: list[str] = []
-    with PageServer(SITE | {"/": FRONT_PAGE.encode()}) as server:
+    with SiteServer(SITE | {"/": FRONT_PAGE.encode()}) as server:
         arguments = {
             "urls": ",".join(f"{server.url}{path}" for path in SITE),
             "site": f"{server.url}/",
@@ -69,7 +69,7 @@ def test_jobdir(tmp_path: Path, spider: str, frontier: bool, limit: int):
             titles += [item["title"] for item in crawl.items]
             assert bool(stop) == (0 < len(titles) < len(TITLES))
     assert sorted(titles) == sorted(TITLES)
-    stories = Counter(path for path in server.requests if path in SITE)
+    stories = Counter(path for path in server.paths if path in SITE)
     assert stories == dict.fromkeys(SITE, 1)
 
 
@@ -106,7 +106,7 @@ def test_playwright(tmp_path: Path, rendered: bool):
         skip_missing(reason)
     handler = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
     launch = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
-    with PageServer({"/1.html": SCRIPTED.format(page=pages.article_page(1)).encode()}) as server:
+    with SiteServer({"/1.html": SCRIPTED.format(page=pages.article_page(1)).encode()}) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER,
@@ -130,7 +130,7 @@ def test_zyte_api(tmp_path: Path):
     settings = Settings({"ADDONS": addons, "TWISTED_REACTOR_ENABLED": True})
     AddonManager(get_crawler()).load_settings(settings)
     assert settings["ZYTE_API_FALLBACK_HTTP_HANDLER"] == HTTP_HANDLER
-    with PageServer(SITE) as server:
+    with SiteServer(SITE) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER,

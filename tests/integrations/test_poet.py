@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.foreign_projects import ADDON, require_package, run_spider
 from tests.servers import pages
-from tests.servers.page_server import PageServer
+from tests.servers.site import SiteServer
 
 SPIDER = '''
 import newscrawl
@@ -84,7 +84,7 @@ def _poet() -> None:
 @pytest.mark.parametrize("addons", [{}, ADDON])
 def test_provides_articles(tmp_path: Path, addons: dict[str, int]):
     """To callbacks and to page objects; page objects of the project take precedence."""
-    with PageServer(SITE) as server:
+    with SiteServer(SITE) as server:
         crawl = run_spider(
             tmp_path,
             SPIDER.replace("NETLOC", server.url.removeprefix("http://")),

@@ -18,7 +18,7 @@ from newscrawl.middlewares.opt_out import (
     is_opted_out_by_meta,
 )
 from tests.helpers.crawls import crawl_pages
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html, text
+from tests.servers.site import SiteServer, html, text
 
 
 @pytest.mark.parametrize(
@@ -95,28 +95,23 @@ def test_directives(tag: str, page: str, role: str | None, left_out: str):
 @pytest.mark.parametrize("enabled", [True, False])
 def test_leaves_out_sites_and_pages(tmp_path: Path, enabled: bool):
     """Sites that opt out get no request; everything is counted. Off by default."""
-    with DirectWeb() as web:
-        tdmrep = json.dumps([{"location": "/reserved/", "tdm-reservation": 1}])
-        web.put("tdm.example/.well-known/tdmrep.json", text(tdmrep))
-        web.put("ai.example/ai.txt", text("User-agent: *\nDisallow: /\n"))
-        pages = {
-            "tdm.example/open": html("<p>page"),
-            "tdm.example/reserved/1": html("<p>page"),
-            "ai.example/1": html("<p>page"),
-            "head.example/1": html("<p>page", X_Robots_Tag="noai"),
-            "head.example/2": html("<p>page", TDM_Reservation="1"),
-            "head.example/3": html('<meta name="tdm-reservation" content="1"><p>page'),
-            "head.example/4": html("<p>page", X_Robots_Tag="noindex"),
-        }
-        for url, answer in pages.items():
-            web.put(url, answer)
-        urls = [
-            f"http://{url.partition('/')[0]}:{web.port}/{url.partition('/')[2]}" for url in pages
-        ]
-        settings = {"NEWSCRAWL_TDM_OPT_OUT_OBEY": True} if enabled else {}
-        crawl = crawl_pages(
-            tmp_path, urls, direct_environment(), TWISTED_DNS_RESOLVER=RESOLVER, **settings
-        )
+    tdmrep = json.dumps([{"location": "/reserved/", "tdm-reservation": 1}])
+    files = {
+        "tdm.example/.well-known/tdmrep.json": text(tdmrep),
+        "ai.example/ai.txt": text("User-agent: *\nDisallow: /\n"),
+    }
+    pages = {
+        "tdm.example/open": html("<p>page"),
+        "tdm.example/reserved/1": html("<p>page"),
+        "ai.example/1": html("<p>page"),
+        "head.example/1": html("<p>page", X_Robots_Tag="noai"),
+        "head.example/2": html("<p>page", TDM_Reservation="1"),
+        "head.example/3": html('<meta name="tdm-reservation" content="1"><p>page'),
+        "head.example/4": html("<p>page", X_Robots_Tag="noindex"),
+    }
+    settings = {"NEWSCRAWL_TDM_OPT_OUT_OBEY": True} if enabled else {}
+    with SiteServer(files | pages) as web:
+        crawl = crawl_pages(tmp_path, web.urls(*pages), **settings)
         requested = web.request_counts()
     assert crawl.returncode == 0, crawl.output[-3000:]
     assert crawl.errors() == []

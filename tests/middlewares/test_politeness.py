@@ -22,10 +22,9 @@ from newscrawl.middlewares.politeness import (
     _wait,
     retry_after,
 )
-from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct_web import HTML, RESOLVER, DirectWeb, direct_environment, html, text
+from tests.helpers.crawls import Crawl, crawl_pages
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.site import HTML, Answer, SiteServer, html, redirect, text
 
 NOW = datetime(2026, 11, 22, 7, 0, tzinfo=UTC)
 #: seconds; more than the delay from which waiting requests do not count as active
@@ -97,9 +96,6 @@ def test_refusals_double_delay_and_successes_reduce_it():
         pace.record_success()
     assert pace.delay == pace.base == 1.0
     assert pace.refusals == 0
-
-
-def test_backoff_has_minimum():
     pace = Pace(0, max_delay=60)
     pace.record_refusal(NOW, None)
     assert pace.delay == MIN_BACKOFF
@@ -127,24 +123,16 @@ def test_counts_concurrent_refusals_once():
     assert pace.gives_up
 
 
-def test_closed_domain_opens_after_time():
-    pace = Pace(1.0, max_delay=60)
-    pace.close(NOW, 3600)
-    assert pace.is_closed(NOW + timedelta(minutes=59))
-    assert not pace.is_closed(NOW + timedelta(minutes=61))
-
-
 @pytest.fixture
-def web() -> Iterator[DirectWeb]:
-    with DirectWeb() as served:
+def web() -> Iterator[SiteServer]:
+    with SiteServer() as served:
         yield served
 
 
-def crawl_all(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> Crawl:
+def crawl_all(folder: Path, web: SiteServer, *pages: str, **settings: object) -> Crawl:
     """Crawl *pages* (URLs without scheme and port) of *web*."""
-    urls = [f"http://{host}:{web.port}/{path}" for host, path in (p.split("/", 1) for p in pages)]
-    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 60}
-    done = crawl_pages(folder, urls, direct_environment(), **{**given, **settings})
+    given = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 60}
+    done = crawl_pages(folder, web.urls(*pages), **{**given, **settings})
     assert done.returncode == 0, done.output[-5000:]
     assert done.errors() == []
     return done
@@ -155,7 +143,7 @@ def busy(wait: int, status: int = 429) -> Answer:
     return replace(html("wait", status, Retry_After=str(wait)), pause=wait)
 
 
-class DatedWeb(DirectWeb):
+class DatedWeb(SiteServer):
     """Sets the Retry-After of date.example at its first request, since crawls start slowly."""
 
     status = 429
@@ -170,35 +158,27 @@ class DatedWeb(DirectWeb):
         return await super().answer(request, writer)
 
 
-@pytest.fixture
-def dated_web() -> Iterator[DatedWeb]:
-    with DatedWeb() as served:
-        yield served
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("status", [429, 503])
-def test_all_hosts_of_domain_wait(tmp_path: Path, dated_web: DatedWeb, status: int):
-    web = dated_web
-    web.status = status
-    web.put("www.busy.example/1", busy(WAIT, status), html("1"))
+def test_all_hosts_of_domain_wait(tmp_path: Path, status: int):
     later = ["www.busy.example/2", "img.busy.example/3", "busy.example/4"]
-    for page in later:
-        web.put(page, html("later"))
     pages = ["www.busy.example/1", "date.example/1", *later]
-    crawl = crawl_all(tmp_path, web, *pages, CONCURRENT_REQUESTS=6, RETRY_TIMES=0)
+    with DatedWeb(dict.fromkeys(later, html("later"))) as web:
+        web.status = status
+        web.put("www.busy.example/1", busy(WAIT, status), html("1"))
+        crawl = crawl_all(tmp_path, web, *pages, CONCURRENT_REQUESTS=6, RETRY_TIMES=0)
     assert web.early == []
     assert crawl.stats["downloader/response_status_count/200"] == 5
     assert crawl.stats["newscrawl/politeness/paused_count"] == 2
 
 
-class JammedWeb(DirectWeb):
+class JammedWeb(SiteServer):
     """Refuses requests to ``busy-*.example`` until all other pages were requested."""
 
     async def answer(self, request: Any, writer: asyncio.StreamWriter) -> bool:
         """Send the page or the refusal."""
         if request.host.startswith("busy-"):
-            waiting = self._answers.keys() - set(self.requested)
+            waiting = self.answers.keys() - set(self.requested)
             jammed = any(not url.startswith("busy-") for url in waiting)
             self.put(f"{request.host}{request.target}", busy(WAIT) if jammed else html("x"))
         return await super().answer(request, writer)
@@ -216,7 +196,7 @@ def test_waiting_domains_do_not_block_others(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_disabled_middleware_ignores_retry_after(tmp_path: Path, web: DirectWeb):
+def test_disabled_middleware_ignores_retry_after(tmp_path: Path, web: SiteServer):
     web.put("busy.example/1", busy(86400), html("x"))
     crawl = crawl_all(tmp_path, web, "busy.example/1", NEWSCRAWL_POLITENESS_ENABLED=False)
     assert web.request_counts() == {"busy.example/1": 2}
@@ -224,7 +204,7 @@ def test_disabled_middleware_ignores_retry_after(tmp_path: Path, web: DirectWeb)
 
 
 @pytest.mark.slow
-def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
+def test_skips_domain_with_long_retry_after(tmp_path: Path, web: SiteServer):
     web.put("busy.example/1", busy(86400))
     pages = [f"busy.example/{n}" for n in range(1, 6)]
     crawl = crawl_all(tmp_path, web, *pages, RETRY_TIMES=2)
@@ -238,7 +218,7 @@ def test_skips_domain_with_long_retry_after(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_gives_up_after_repeated_retry_after(tmp_path: Path, web: DirectWeb):
+def test_gives_up_after_repeated_retry_after(tmp_path: Path, web: SiteServer):
     pages = [f"busy.example/{n}" for n in range(8)]
     for page in pages:
         web.put(page, busy(1))
@@ -249,7 +229,7 @@ def test_gives_up_after_repeated_retry_after(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_backs_off_without_retry_after(tmp_path: Path, web: DirectWeb):
+def test_backs_off_without_retry_after(tmp_path: Path, web: SiteServer):
     for n in range(3):
         web.put(f"slow.example/{n}", replace(text("wait", 503), pause=0.4), html("x"))
     crawl = crawl_all(tmp_path, web, *(f"slow.example/{n}" for n in range(3)), RETRY_TIMES=3)
@@ -258,29 +238,19 @@ def test_backs_off_without_retry_after(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_obeys_crawl_delay(tmp_path: Path, web: DirectWeb):
+def test_obeys_crawl_delay(tmp_path: Path, web: SiteServer):
     web.put("a.slow.example/robots.txt", text("User-agent: *\nCrawl-delay: 1\n"))
-    pages = [
-        "a.slow.example/1",
-        "a.slow.example/2",
-        "b.slow.example/3",
-    ]
+    pages = ["a.slow.example/1", "a.slow.example/2", "b.slow.example/3"]
     for page in pages:
         web.put(page, replace(html("x"), pause=0.9))
-    crawl = crawl_all(
-        tmp_path,
-        web,
-        *pages,
-        ROBOTSTXT_OBEY=True,
-        DOWNLOAD_DELAY_JITTER=0,
-    )
+    crawl = crawl_all(tmp_path, web, *pages, ROBOTSTXT_OBEY=True, DOWNLOAD_DELAY_JITTER=0)
     assert [url for url in web.early if not url.endswith("/robots.txt")] == []
     assert set(web.requested) >= set(pages)
     assert crawl.stats["newscrawl/politeness/crawl_delay_count"] == 1
 
 
 @pytest.mark.slow
-def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb):
+def test_budget_counts_redirects_and_retries(tmp_path: Path, web: SiteServer):
     links = "".join(
         f'<a href="/2026/11/20/a-story-of-the-day-number-{n}.html">A story of the day with a long '
         f"headline, number {n}</a>"
@@ -292,21 +262,20 @@ def test_budget_counts_redirects_and_retries(tmp_path: Path, web: DirectWeb):
         web.put(f"127.0.0.1{path}", redirect(f"/hop-{n}"))
         web.put(f"127.0.0.1/hop-{n}", redirect(f"/end-{n}"))
         web.put(f"127.0.0.1/end-{n}", text("", 500))
-    crawl = crawl_sites(
-        tmp_path, [f"{web.url}/"], direct_environment(), NEWSCRAWL_SITE_REQUESTS=30,
+    crawl = web.crawl(tmp_path, NEWSCRAWL_SITE_REQUESTS=30,
         NEWSCRAWL_BACKOFF_DELAY=0, RETRY_TIMES=1,
     )  # fmt: skip
     assert crawl.returncode == 1
     assert crawl.stats["finish_reason"] == "finished"
     assert 20 <= sum(web.request_counts().values()) <= 30
-    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    counts = crawl.site_counts(web.site)
     assert counts["skipped_count/over_budget"] > 20
     assert counts["discovered_count"] == 40
 
 
 @pytest.mark.slow
-def test_sitelist_fetches_all_pages_after_wait(tmp_path: Path, web: DirectWeb):
-    base = f"http://127.0.0.1:{web.port}"
+def test_sitelist_fetches_all_pages_after_wait(tmp_path: Path, web: SiteServer):
+    base = web.url
     stories = [f"/2026/11/20/a-story-of-the-day-number-{n}.html" for n in range(3)]
     entries = "".join(f"<url><loc>{base}{path}</loc></url>" for path in stories)
     web.put("127.0.0.1/robots.txt", busy(1, 503), text(f"Sitemap: {base}/map.xml\n"))
@@ -315,10 +284,10 @@ def test_sitelist_fetches_all_pages_after_wait(tmp_path: Path, web: DirectWeb):
     for number, path in enumerate(stories):
         page = Answer(article_page(number).encode(), headers=HTML)
         web.put(f"127.0.0.1{path}", *([busy(1)] if number else []), page)
-    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_MAX_AGE=0)
+    crawl = web.crawl(tmp_path, NEWSCRAWL_MAX_AGE=0)
     assert crawl.returncode == 0
     assert crawl.errors() == []
-    counts = crawl.site_counts(f"127.0.0.1:{web.port}")
+    counts = crawl.site_counts(web.site)
     assert counts["discovered_count"] == counts["fetched_count"] == counts["article_count"] == 3
     assert not any("failed" in name for name in counts)
     assert crawl.stats["newscrawl/politeness/paused_count"] == 4

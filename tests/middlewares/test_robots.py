@@ -5,39 +5,36 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages, crawl_sites
-from tests.servers.direct_web import RESOLVER, TEXT, DirectWeb, direct_environment, html, text
-from tests.servers.styled_web import HANG, Answer, redirect
+from tests.helpers.crawls import MAX_READ, Crawl, crawl_pages
+from tests.servers.site import HANG, TEXT, Answer, SiteServer, html, redirect, text, xml
 
 DENY = "User-agent: *\nDisallow: /private\n"
 
 
 @pytest.fixture
-def web() -> Iterator[DirectWeb]:
-    with DirectWeb() as served:
+def web() -> Iterator[SiteServer]:
+    with SiteServer() as served:
         yield served
 
 
-def crawl_paths(folder: Path, web: DirectWeb, *pages: str, **settings: object) -> Crawl:
+def crawl_paths(folder: Path, web: SiteServer, *pages: str, **settings: object) -> Crawl:
     """Crawl *pages* (URLs without scheme and port) of *web*."""
     for page in pages:
         web.put(page, html("<p>page"))
-    hosts = [page.split("/", 1) for page in pages]
-    urls = [f"http://{host}:{web.port}/{path}" for host, path in hosts]
-    given = {"TWISTED_DNS_RESOLVER": RESOLVER, "RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 8}
-    done = crawl_pages(folder, urls, direct_environment(), **given, **settings)
+    given = {"RETRY_TIMES": 1, "DOWNLOAD_TIMEOUT": 8}
+    done = crawl_pages(folder, web.urls(*pages), **given, **settings)
     assert done.returncode == 0, done.output[-5000:]
     assert done.errors() == []
     return done
 
 
-def fetched(web: DirectWeb) -> set[str]:
+def fetched(web: SiteServer) -> set[str]:
     """Return the fetched URLs except robots.txt."""
     return {url for url in web.request_counts() if not url.endswith("/robots.txt")}
 
 
 @pytest.mark.slow
-def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
+def test_status_of_robots_txt_decides(tmp_path: Path, web: SiteServer):
     unknown = "nowhere.example"  # has no address
     huge = "User-agent: *\nDisallow: /private\n" + "# x\n" * 2_700_000  # 10.8 MB
     late = DENY.replace("private", "first") + "# x\n" * 131_072 + DENY
@@ -79,7 +76,7 @@ def test_status_of_robots_txt_decides(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_rules_apply_to_the_product_token(tmp_path: Path, web: DirectWeb):
+def test_rules_apply_to_the_product_token(tmp_path: Path, web: SiteServer):
     """The configured agent's own group applies, or that of all crawlers."""
     web.put("parts.example/robots.txt", text("User-agent: pypi\nUser-agent: news\nDisallow: /\n"))
     web.put("own.example/robots.txt", text(f"{DENY}\nUser-agent: NewsCrawl/1.0\nDisallow: /open\n"))
@@ -105,42 +102,34 @@ def test_rules_apply_to_the_product_token(tmp_path: Path, web: DirectWeb):
 
 
 @pytest.mark.slow
-def test_disabled_by_robotstxt_obey(tmp_path: Path, web: DirectWeb):
-    web.put("rules.example/robots.txt", text(DENY))
-    crawl_paths(tmp_path, web, "rules.example/private", ROBOTSTXT_OBEY=False)
-    assert web.request_counts() == {"rules.example/private": 1}
-
-
-@pytest.mark.slow
-def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: DirectWeb):
-    base = f"http://127.0.0.1:{web.port}"
+def test_sitelist_fetches_robots_txt_once(tmp_path: Path, web: SiteServer):
+    base = web.url
     web.put("127.0.0.1/robots.txt", text(f"{DENY}Sitemap: {base}/map.xml\n"))
-    web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
+    web.put("127.0.0.1/map.xml", xml("<urlset></urlset>"))
     web.put("127.0.0.1/", html("front"))
     web.put("127.0.0.1/private", html("page"))
-    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment())
+    crawl = web.crawl(tmp_path)
     assert crawl.returncode == 0
     assert crawl.errors() == []
     paths = "robots.txt", "map.xml", ""
     assert [web.request_counts()[f"127.0.0.1/{path}"] for path in paths] == [1, 1, 1]
     # Another crawl of the same day reads its sitemap again, but not robots.txt.
-    again = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), NEWSCRAWL_ALL_DUE=True)
+    again = web.crawl(tmp_path, NEWSCRAWL_ALL_DUE=True)
     assert again.errors() == []
     assert [web.request_counts()[f"127.0.0.1/{path}"] for path in paths] == [1, 2, 2]
     # Its rules apply to the next crawl, too, which does not fetch it.
     pages = [f"{base}/private", f"{base}/map.xml"]
-    assert crawl_pages(tmp_path, pages, direct_environment()).errors() == []
+    assert crawl_pages(tmp_path, pages).errors() == []
     assert web.request_counts()["127.0.0.1/map.xml"] == 3
     assert web.request_counts()["127.0.0.1/robots.txt"] == 1
     assert "127.0.0.1/private" not in web.request_counts()
 
 
 @pytest.mark.slow
-def test_sitemaps_without_obeying_robots_txt(tmp_path: Path, web: DirectWeb):
-    base = f"http://127.0.0.1:{web.port}"
+def test_sitemaps_without_obeying_robots_txt(tmp_path: Path, web: SiteServer):
     web.put("127.0.0.1/robots.txt", text("User-agent: *\nDisallow: /\nSitemap: /map.xml\n"))
-    web.put("127.0.0.1/map.xml", Answer(b"<urlset></urlset>", headers={"Content-Type": "text/xml"}))
+    web.put("127.0.0.1/map.xml", xml("<urlset></urlset>"))
     web.put("127.0.0.1/", html("front"))
-    crawl = crawl_sites(tmp_path, [f"{base}/"], direct_environment(), ROBOTSTXT_OBEY=False)
+    crawl = web.crawl(tmp_path, ROBOTSTXT_OBEY=False)
     assert crawl.errors() == []
     assert web.request_counts()["127.0.0.1/map.xml"] == 1

@@ -1,4 +1,4 @@
-"""Headers, logins, delays and rules of single sites, from the site list."""
+"""Headers, logins, delays, rules and cookies of single sites."""
 
 import asyncio
 import gzip
@@ -14,11 +14,12 @@ from scrapy.utils.test import get_crawler
 
 from newscrawl.crawling.discovery.site_list import Site, SitesError, make_site
 from newscrawl.middlewares import SiteCookiesMiddleware, SiteOptionsMiddleware
+from newscrawl.middlewares.site_cookies import MAX_COOKIE_SIZE, MAX_COOKIES, MAX_SITES
 from tests.helpers.crawls import Crawl, run_scrapy
 from tests.servers import Request as ServerRequest
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment, html
+from tests.servers import response
 from tests.servers.pages import article_page
-from tests.servers.styled_web import redirect
+from tests.servers.site import SiteServer, html, redirect
 
 KEY, SESSION, NEXT = "s3cret-key", "s3cret-session", "s3cret-next"
 STORY = "/2026/11/20/a-story-of-the-day-with-a-long-name-{}.html"
@@ -88,21 +89,8 @@ def test_cookies_of_the_list_survive_too_many_others():
         middleware.process_response(request, Response(site.url, headers=headers))
 
 
-class RecordingWeb(DirectWeb):
-    """Keeps all requests, with their headers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.all: list[ServerRequest] = []
-
-    async def answer(self, request: ServerRequest, writer: asyncio.StreamWriter) -> bool:
-        self.all.append(request)
-        return await super().answer(request, writer)
-
-
 def crawl(folder: Path, *command: str, **settings: object) -> Crawl:
     settings = {
-        "TWISTED_DNS_RESOLVER": RESOLVER,
         "NEWSCRAWL_WARC": folder / "warc",
         "HTTPCACHE_ENABLED": True,
         "HTTPCACHE_DIR": folder / "cache",
@@ -112,10 +100,10 @@ def crawl(folder: Path, *command: str, **settings: object) -> Crawl:
         "NEWSCRAWL_BACKOFF_DELAY": 0.1,
         **settings,
     }
-    return run_scrapy(folder, [*command], direct_environment(), settings)
+    return run_scrapy(folder, [*command], None, settings)
 
 
-def write_list(folder: Path, web: DirectWeb, **options: object) -> Path:
+def write_list(folder: Path, web: SiteServer, **options: object) -> Path:
     """Write a list of one site with a login; its secrets are in the folder ``secret``."""
     (folder / "secret").mkdir()
     (folder / "secret" / "cookies.txt").write_text(
@@ -150,7 +138,7 @@ def find_secrets(folder: Path, secret: bytes = b"s3cret") -> list[str]:
 @pytest.mark.slow
 def test_login_of_a_site(tmp_path: Path):
     """Secrets go to the hosts of the site only, and nowhere to disk; the session is renewed."""
-    with RecordingWeb() as web:
+    with SiteServer() as web:
         path = write_list(tmp_path, web)
         links = "".join(
             f'<a href="{STORY.format(n)}">A story of the day, with a long headline</a>'
@@ -173,7 +161,7 @@ def test_login_of_a_site(tmp_path: Path):
         )
         web.put(f"m.paper.example{STORY.format(3)}", html(article_page(3)))
         done = crawl(tmp_path, "crawl", "sitelist", "-a", f"sites={path}")
-        log = list(web.all)
+        log = list(web.received)
     assert len(done.items) == 3, done.output
     assert done.errors() == []
     sessions = []
@@ -199,7 +187,7 @@ def test_options_apply_to_other_spiders(tmp_path: Path):
     """With NEWSCRAWL_SITES, and rules of the site instead of those of the setting."""
     (tmp_path / "secret-rules").mkdir()
     (tmp_path / "secret-rules" / "www.paper.example.txt").write_text("title: //h2\ntitel: //h1")
-    with RecordingWeb() as web:
+    with SiteServer() as web:
         path = write_list(tmp_path, web, rules="../secret-rules", delay=0.3)
         for number in range(3):
             page = article_page(number).replace("</article>", "<h2>By rule</h2></article>")
@@ -208,8 +196,88 @@ def test_options_apply_to_other_spiders(tmp_path: Path):
         urls = ",".join(base + STORY.format(n) for n in range(3))
         command = ("runspider", "tests/spiders/page_spider.py", "-a", f"urls={urls}")
         done = crawl(tmp_path, *command, NEWSCRAWL_SITES=path, DOWNLOAD_DELAY_JITTER=0)
-        stories = [request for request in web.all if "/2026/" in request.target]
+        stories = [request for request in web.received if "/2026/" in request.target]
     assert [item["title"] for item in done.items] == ["By rule"] * 3, done.output
     assert {request.headers["x-key"] for request in stories} == {KEY}
     assert done.output.count("unknown directive 'titel: //h1'") == 1
     assert find_secrets(tmp_path) == find_secrets(tmp_path, KEY.encode()) == []
+
+
+SITE = "https://www.paper.example/"
+
+
+def answer(middleware: SiteCookiesMiddleware, cookies: list[str], url: str = SITE) -> None:
+    request = Request(url)
+    middleware.process_request(request)
+    headers = {"Set-Cookie": cookies}
+    middleware.process_response(request, Response(url, headers=headers))
+    assert "Cookie" not in request.headers, "it would be stored with a retry"
+    assert "cookiejar" not in request.meta
+
+
+def cookie(middleware: SiteCookiesMiddleware, url: str) -> str:
+    request = Request(url)
+    middleware.process_request(request)
+    return (request.headers.get("Cookie") or b"").decode()
+
+
+def test_cookies_return_to_their_site_only() -> None:
+    middleware = SiteCookiesMiddleware()
+    answer(
+        middleware,
+        [
+            "a=1; Path=/",
+            "b=2; Domain=paper.example",
+            "c=3; Domain=example",
+            "d=4; Domain=b.example",
+        ],
+    )
+    assert cookie(middleware, SITE) == "a=1; b=2"
+    assert cookie(middleware, "https://m.paper.example/") == "b=2"
+    for other in ("https://other.example/", "https://paper.example.org/"):
+        assert cookie(middleware, other) == ""
+
+
+def test_public_suffixes_have_no_cookies() -> None:
+    middleware = SiteCookiesMiddleware()
+    answer(middleware, ["a=1; Domain=co.uk"], "https://news.co.uk/")
+    assert cookie(middleware, "https://other.co.uk/") == cookie(middleware, "https://news.co.uk/")
+
+
+def test_number_and_size_are_bounded() -> None:
+    middleware = SiteCookiesMiddleware()
+    answer(middleware, [f"c{n}=1" for n in range(10 * MAX_COOKIES)])
+    answer(middleware, [f"big={'x' * MAX_COOKIE_SIZE}"])
+    assert len(cookie(middleware, SITE).split("; ")) == MAX_COOKIES
+    answer(middleware, ["one=more"])
+    assert cookie(middleware, SITE) == ""
+    for number in range(MAX_SITES + 10):
+        answer(middleware, ["a=1"], f"https://paper{number}.example/")
+    assert len(middleware.jars) == MAX_SITES
+
+
+class CookieWall(SiteServer):
+    """Redirects to the same URL until its cookie comes."""
+
+    async def answer(self, request: ServerRequest, writer: asyncio.StreamWriter) -> bool:
+        if request.target == "/robots.txt" or "seen=1" in request.headers.get("cookie", ""):
+            return await super().answer(request, writer)
+        self.record(request, 302)
+        headers = {"Location": request.target, "Set-Cookie": "seen=1; Path=/"}
+        writer.write(response(b"", 302, headers=headers))
+        return True
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("enabled", [True, False])
+def test_site_that_redirects_until_a_cookie_comes(tmp_path: Path, *, enabled: bool) -> None:
+    """COOKIES_ENABLED turns cookies off."""
+    story = "/2026/11/20/a-story-of-the-day-with-a-long-name-1.html"
+    with CookieWall() as web:
+        link = f'<a href="{story}">A story of the day, with a long headline</a>'
+        web.put("127.0.0.1/", html(link))
+        web.put(f"127.0.0.1{story}", html(article_page(1)))
+        crawl = web.crawl(tmp_path, COOKIES_ENABLED=enabled)
+    assert len(crawl.items) == enabled
+    assert b"seen=1" not in (tmp_path / "state.sqlite").read_bytes()
+    assert "Traceback" not in crawl.output

@@ -21,8 +21,7 @@ from newscrawl.middlewares.stylesheet_middleware import MAX_SHEET_SIZE, MAX_SHEE
 from tests.end_to_end.test_startproject import PAGES as PROJECT_PAGES
 from tests.end_to_end.test_startproject import assert_all_extracted, crawl_server
 from tests.helpers.crawls import Crawl, crawl_pages, crawl_sites
-from tests.servers.direct_web import RESOLVER, DirectWeb, direct_environment
-from tests.servers.styled_web import HANG, Answer, StyledWeb, bomb, link, page, redirect
+from tests.servers.site import HANG, Answer, SiteServer, bomb, link, page, redirect
 
 HOSTS = 6
 PAGES = 15
@@ -38,11 +37,16 @@ class Recorded(NamedTuple):
     """A crawl and the requests that the server received."""
 
     crawl: Crawl
-    web: StyledWeb
+    web: SiteServer
 
     def counts(self, prefix: str = "newscrawl/css/") -> dict[str, Any]:
         stats = self.crawl.stats
         return {k.removeprefix(prefix): v for k, v in stats.items() if k.startswith(prefix)}
+
+    def sheets(self, name: str) -> set[str]:
+        """Return the sheets that were requested from *name*'s host."""
+        urls = self.web.request_counts()
+        return {url for url in urls if url.startswith(f"{name}.example/") and url.endswith(".css")}
 
     def complete(self, name: str) -> bool | None:
         """Return ``style_complete`` of the page of *name*'s host."""
@@ -54,7 +58,7 @@ def record(
     folder: Path, answers: Mapping[str, Answer], *pages: str, **settings: object
 ) -> Recorded:
     """Crawl *pages* (URLs without scheme)."""
-    with StyledWeb(answers) as web:
+    with SiteServer(answers) as web:
         urls = [f"http://{url}" for url in pages]
         settings = {"NEWSCRAWL_CSS_TIMEOUT": 60} | settings
         done = crawl_pages(folder, urls, web.proxy_environment(), **settings)
@@ -92,11 +96,11 @@ def test_styles_are_complete(healthy: Recorded):
 
 
 def test_requests_have_accept_and_referer(healthy: Recorded):
-    own = healthy.web.requests["paper0.example/own.css"].headers
+    own = healthy.web.headers("paper0.example/own.css")
     assert own["accept"].startswith("text/css")
     assert own["referer"].startswith("http://paper0.example/")
     assert own["referer"].endswith(".html")
-    theme = healthy.web.requests["cdn.example/theme.css"].headers
+    theme = healthy.web.headers("cdn.example/theme.css")
     assert theme["referer"].endswith(".example/")
     assert "cookie" not in own
 
@@ -198,10 +202,7 @@ def test_obeys_robots_txt(faulty: Recorded):
 
 @pytest.mark.parametrize("name", ["broken", "drop"])
 def test_skips_host_after_five_failures(faulty: Recorded, name: str):
-    requested = [
-        url for url in faulty.web.request_counts() if url.startswith(f"css-{name}.example/")
-    ]
-    assert len([url for url in requested if url.endswith(".css")]) == 5
+    assert len(faulty.sheets(f"css-{name}")) == 5
     assert faulty.counts()["refused_count/host_failures"] == 6
 
 
@@ -211,13 +212,21 @@ def test_refuses_other_schemes_and_invalid_urls(faulty: Recorded):
 
 
 def test_limits_sheets_of_a_page(faulty: Recorded):
-    requested = [url for url in faulty.web.request_counts() if url.startswith("css-many.example/")]
-    assert len([url for url in requested if url.endswith(".css")]) == MAX_SHEETS
+    assert len(faulty.sheets("css-many")) == MAX_SHEETS
 
 
-@pytest.mark.parametrize("name", ["print", "plain"])
-def test_pages_without_sheets_are_complete(faulty: Recorded, name: str):
+@pytest.mark.parametrize(
+    ("name", "once"),
+    [
+        ("print", None),
+        ("plain", None),
+        ("ring", "ring.example/0.css"),  # imports in a circle
+        ("moved", "css-moved.example/x/1.css"),  # imported after a redirect
+    ],
+)
+def test_complete_pages(faulty: Recorded, name: str, once: str | None):
     assert faulty.complete(name) is True
+    assert once is None or faulty.web.request_counts()[once] == 1
 
 
 @pytest.mark.parametrize("name", ["unstyled", "empty"])
@@ -227,20 +236,8 @@ def test_skips_pages_by_request_or_without_paragraphs(faulty: Recorded, name: st
 
 
 def test_limits_import_depth(faulty: Recorded):
-    requested = {url for url in faulty.web.request_counts() if url.startswith("chain.example/")}
-    sheets = {url for url in requested if url.endswith(".css")}
-    assert sheets == {f"chain.example/{n}.css" for n in range(3)}
+    assert faulty.sheets("chain") == {f"chain.example/{n}.css" for n in range(3)}
     assert faulty.complete("chain") is False
-
-
-def test_fetches_circular_imports_once(faulty: Recorded):
-    assert faulty.web.request_counts()["ring.example/0.css"] == 1
-    assert faulty.complete("ring") is True
-
-
-def test_resolves_imports_after_redirect(faulty: Recorded):
-    assert faulty.web.request_counts()["css-moved.example/x/1.css"] == 1
-    assert faulty.complete("moved") is True
 
 
 def test_page_waits_for_timeout_only(tmp_path: Path):
@@ -254,7 +251,7 @@ def test_page_waits_for_timeout_only(tmp_path: Path):
     assert found.counts()["failed_count/timeout"] == 3
 
 
-class BarrierWeb(StyledWeb):
+class BarrierWeb(SiteServer):
     """Answers requests for sheets once all of them were received."""
 
     def __init__(self, answers: Mapping[str, Answer]) -> None:
@@ -305,17 +302,16 @@ def test_failures_count_for_their_site_only(tmp_path: Path):
 @pytest.mark.parametrize("obeys", [True, False])
 def test_crawl_does_not_stay_open_for_sheets(tmp_path: Path, obeys: bool):
     """Downloads that no page waits for are cancelled, robots.txt of the sheet's host included."""
-    with DirectWeb() as web:
+    with SiteServer() as web:
         url = f"{web.url}/p.html"
         sheets = [f"http://hanging.example/{n}.css" for n in range(3)]
         web.put("127.0.0.1/p.html", page(1, *map(link, sheets)))
         given = {
-            "TWISTED_DNS_RESOLVER": RESOLVER,
             "NEWSCRAWL_CSS_TIMEOUT": 2,
             "NEWSCRAWL_TDM_OPT_OUT_OBEY": True,
             "ROBOTSTXT_OBEY": obeys,
         }
-        crawl = crawl_pages(tmp_path, [url], direct_environment(), **given)
+        crawl = crawl_pages(tmp_path, [url], **given)
     assert crawl.errors() == []
     assert len(crawl.items) == 1
     assert crawl.stats["finish_reason"] == "finished"
@@ -334,18 +330,14 @@ def test_closing_cancels_downloads(tmp_path: Path):
     assert found.counts().get("failed_count/timeout", 0) < 30
 
 
-def test_response_meta_can_be_pickled():
+async def test_response_meta_can_be_pickled():
     """For JOBDIR."""
     request = Request("http://paper.example/1.html")
     answer = page(1, link("/a.css"), link("/b.css"))
     response = HtmlResponse(request.url, body=answer.body, request=request)
-
-    async def run() -> None:
-        middleware = StylesheetMiddleware.from_crawler(get_crawler())
-        assert middleware.process_response(request, response) is response
-        await middleware.close()
-
-    asyncio.run(run())
+    middleware = StylesheetMiddleware.from_crawler(get_crawler())
+    assert middleware.process_response(request, response) is response
+    await middleware.close()
     assert pickle.loads(pickle.dumps(response.meta)) == {
         "newscrawl_css": ["http://paper.example/a.css", "http://paper.example/b.css"]
     }
@@ -384,7 +376,7 @@ def test_requests_a_sheet_once_a_week(tmp_path: Path):
     later = crawl(a=Answer(b"", status=304))
     assert sheets(later) == {"paper.example/a.css", "paper.example/b.css"}
     assert later.counts()["unchanged_count"] == 1
-    assert later.web.requests["paper.example/a.css"].headers["if-none-match"] == '"1"'
+    assert later.web.headers("paper.example/a.css")["if-none-match"] == '"1"'
     for file in tmp_path.rglob("*.json"):  # the store was emptied
         file.unlink()
     assert sheets(crawl()) == {"paper.example/a.css", "paper.example/b.css"}
@@ -423,7 +415,7 @@ def test_sitelist_fetches_sheets_of_articles_only(tmp_path: Path):
         url: page(1, link("/a.css")),
         "paper.example/a.css": Answer(),
     }
-    with StyledWeb(answers) as web:
+    with SiteServer(answers) as web:
         environment = web.proxy_environment()
         done = crawl_sites(tmp_path, ["http://paper.example/"], environment, NEWSCRAWL_MAX_AGE=0)
     assert {item["url"]: item["style_complete"] for item in done.items} == {f"http://{url}": True}
@@ -439,11 +431,11 @@ def test_uses_proxy_of_page(tmp_path: Path):
         "css.example/a.css": Answer(b"@import 'b.css';"),
         "css.example/b.css": Answer(),
     }
-    with StyledWeb(answers) as web:
+    with SiteServer(answers) as web:
         url, proxy = "http://paper.example/1.html", web.url.replace("//", "//me:secret@")
         done = crawl_pages(tmp_path, [url], os.environ, PAGE_PROXY=proxy, ROBOTSTXT_OBEY=False)
     assert done.items[0]["style_complete"] is True
-    assert {web.requests[url].headers["proxy-authorization"] for url in answers} == {
+    assert {web.headers(url)["proxy-authorization"] for url in answers} == {
         "Basic " + b64encode(b"me:secret").decode()
     }
 
@@ -459,7 +451,7 @@ def test_works_in_other_projects(tmp_path: Path):
         'DOWNLOADER_MIDDLEWARES = {"newscrawl.middlewares.StylesheetMiddleware": 545}\n'
         'ITEM_PIPELINES = {"newscrawl.pipelines.NewsExtractPipeline": 300}'
     )
-    with StyledWeb(sheets | papers) as web:
+    with SiteServer(sheets | papers) as web:
         log = crawl_server(web.url, tmp_path, lines)
         assert [web.request_counts()[url] for url in sheets] == [1, 1]
     assert_all_extracted(log)

@@ -186,21 +186,17 @@ def test_keeps_stories_that_are_no_digests(first: list[str]):
     assert pairs_without_parts([first, RIGHT, LEFT + RIGHT], *pairs) == pairs
 
 
-#: pairs, clusters
-LINKED = {
-    # The ends of a chain are not linked, and rejected pairs do not end the search.
-    "most similar pairs first": (
-        [pair(1, 2, 0.5), pair(0, 1, 0.8), pair(2, 3, 0.9), pair(4, 5, 0.4)], [0, 0, 2, 2, 4, 4]),
-    "story that matches half of a cluster": ([pair(0, 1), pair(1, 2, 0.5)], [0, 0, 0]),
-    "pairs of one cluster": (
-        [pair(0, 1), pair(0, 2), pair(1, 2, 0.6), pair(3, 4, 0.5)], [0, 0, 0, 3, 3]),
-    "clusters of which half of the pairs match": (
-        [pair(0, 1), pair(2, 3), pair(1, 2, 0.5), pair(0, 3, 0.5)], [0, 0, 0, 0]),
-    "versions first": (
-        [pair(1, 2, 0.9), *(pair(0, n, 0.5, is_version=True) for n in (1, 3))], [0, 0, 2, 0]),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("pairs", "clusters"), LINKED.values(), ids=LINKED)
-def test_links_pairs(pairs: list[Pair], clusters: list[int]):
-    assert agglomerate([0] * len(clusters), pairs, OPTIONS) == clusters
+@pytest.mark.parametrize(
+    ("count", "pairs", "clusters"),
+    [
+        # The ends of a chain are not linked, and rejected pairs do not end the search.
+        (6, [pair(1, 2, 0.5), pair(0, 1, 0.8), pair(2, 3), pair(4, 5, 0.4)], [0, 0, 2, 2, 4, 4]),
+        (3, [pair(0, 1), pair(1, 2, 0.5)], [0, 0, 0]),
+        (5, [pair(0, 1), pair(0, 2), pair(1, 2, 0.6), pair(3, 4, 0.5)], [0, 0, 0, 3, 3]),
+        (4, [pair(0, 1), pair(2, 3), pair(1, 2, 0.5), pair(0, 3, 0.5)], [0, 0, 0, 0]),
+        (4, [pair(1, 2), *(pair(0, n, 0.5, is_version=True) for n in (1, 3))], [0, 0, 2, 0]),
+    ],
+    ids=["most similar first", "half of a cluster", "pairs of one cluster", "half of the pairs", "versions first"],
+)  # fmt: skip
+def test_links_pairs(count: int, pairs: list[Pair], clusters: list[int]):
+    assert agglomerate([0] * count, pairs, OPTIONS) == clusters

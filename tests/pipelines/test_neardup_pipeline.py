@@ -43,7 +43,9 @@ def article(page: Any) -> Article:
     )
 
 
-def process(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
+def process(
+    *items: Any, in_turn: bool = False, **settings: Any
+) -> tuple[list[Any], dict[str, Any]]:
     """Return the results of the pipeline for *items*, exceptions included, and the stats."""
 
     async def run() -> tuple[list[Any], dict[str, Any]]:
@@ -51,8 +53,12 @@ def process(*items: Any, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
         pipeline = NearDuplicatePipeline.from_crawler(crawler)
         await pipeline.open_spider()
         try:
-            calls = (pipeline.process_item(item) for item in items)
-            results = await asyncio.gather(*calls, return_exceptions=True)
+            calls = [pipeline.process_item(item) for item in items]
+            results = (
+                [await call for call in calls]
+                if in_turn
+                else await asyncio.gather(*calls, return_exceptions=True)
+            )
         finally:
             await pipeline.close_spider()
         prefix = "newscrawl/neardup/"
@@ -154,16 +160,7 @@ def test_concurrent_items_keep_their_order() -> None:
     items = [article(page) for page in (*WIRE, *OTHERS)] * 2
     burst, _ = process(*items)
     clusters = [item.cluster for item in burst]
-
-    async def one_by_one() -> list[Any]:
-        crawler = get_crawler(settings_dict={"NEWSCRAWL_NEARDUP_INDEX": ""})
-        pipeline = NearDuplicatePipeline.from_crawler(crawler)
-        await pipeline.open_spider()
-        found = [(await pipeline.process_item(item)).cluster for item in items]
-        await pipeline.close_spider()
-        return found
-
-    assert asyncio.run(one_by_one()) == clusters
+    assert [item.cluster for item in process(*items, in_turn=True)[0]] == clusters
 
 
 def test_setting_disables_pipeline() -> None:
@@ -171,10 +168,7 @@ def test_setting_disables_pipeline() -> None:
         process(NEWSCRAWL_NEARDUP_ENABLED="False")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)],
-)
+@pytest.mark.parametrize(("name", "value"), [("WINDOW", -1), ("WINDOW", 1e300), ("CONTAINMENT", 2)])
 def test_rejects_invalid_settings(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match="NEWSCRAWL_NEARDUP_"):
         process(**{f"NEWSCRAWL_NEARDUP_{name}": value})
@@ -270,14 +264,8 @@ def test_indexes_in_thread_in_batches(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Index, "add_many", add_many)
     monkeypatch.setattr(index_module, "sketch", sketch)
 
-    async def process_all() -> None:
-        settings = {"NEWSCRAWL_NEARDUP_INDEX": str(tmp_path / "index.sqlite")}
-        pipeline = NearDuplicatePipeline.from_crawler(get_crawler(settings_dict=settings))
-        await pipeline.open_spider()
-        await asyncio.gather(*map(pipeline.process_item, items))
-        await pipeline.close_spider()
-
-    asyncio.run(process_all())
+    index = str(tmp_path / "index.sqlite")
+    assert process(*items, NEWSCRAWL_NEARDUP_INDEX=index)[0] == items
     assert all(item["cluster"]["is_first"] for item in items)
     assert list(threads.values()) == [150]
     assert threading.get_ident() not in threads

@@ -124,12 +124,7 @@ def test_maps_field_names() -> None:
         NEWSCRAWL_OUTPUT="fill",
         NEWSCRAWL_STATUS_FIELD="outcome",
         NEWSCRAWL_REMOVE_HTML=False,
-        NEWSCRAWL_FIELDS={
-            "url": "link",
-            "html": "response",
-            "title": "headline",
-            "evidence": None,
-        },
+        NEWSCRAWL_FIELDS={"url": "link", "html": "response", "title": "headline", "evidence": None},
     )
     assert item["headline"] == pages.title(1)
     assert (item["title"], item["outcome"], item["response"]) == ("", "article", HTML.decode())

@@ -1,6 +1,5 @@
 """The static site of a report in Chromium, and what it reads."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,6 @@ def test_layout(report: Path, name: str, scheme: str, width: int):
         assert plots.count() == (2 if name == "index" else 5)
         for plot in plots.all():
             box = plot.bounding_box()
-            assert box is not None
             assert box["width"] > 250
             assert box["height"] > 100
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -160,7 +158,6 @@ def test_cut_tables_have_a_shadow(report: Path, scheme: str):
 
     def shadows(page: Page) -> list[bool]:
         box = table.bounding_box()
-        assert box is not None
         edges = [
             page.screenshot(clip={"x": x, "y": box["y"] + 5, "width": 6, "height": 20})
             for x in (box["x"], box["x"] + box["width"] / 2, box["x"] + box["width"] - 6)
@@ -199,20 +196,16 @@ def test_keyboard_and_screen_reader(report: Path):
             assert line in tree, tree
 
 
-def test_inputs_without_a_crawl(tmp_path: Path):
+async def test_inputs_without_a_crawl(tmp_path: Path):
     """A feed and a database without a record are errors that name the file."""
     feed = tmp_path / "feed.jsonl"
     feed.write_text('{"url": "https://a.example/1"}')
     with pytest.raises(ReportError, match=r"feed\.jsonl: file is not a database"):
         read_crawls(str(feed))
     state = tmp_path / "state.sqlite"
-
-    async def create() -> None:
-        store = CrawlStore(state)
-        store.open()
-        await store.close()
-
-    asyncio.run(create())
+    store = CrawlStore(state)
+    store.open()
+    await store.close()
     with pytest.raises(ReportError, match=r"state\.sqlite: no crawl is recorded"):
         read_crawls(str(state))
 

@@ -7,10 +7,9 @@ from functools import cache
 
 import brotli
 
-from tests.servers.fault_web import ANY, ARTICLE, HTML, Case, Visit
-from tests.servers.faulty_pages import MIB
+from tests.servers.faulty_pages import ANY, ARTICLE, MIB, Case, Visit
 from tests.servers.pages import article_page
-from tests.servers.styled_web import Answer
+from tests.servers.site import HTML, Answer
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -104,10 +103,7 @@ CODINGS: dict[str, Case] = {
     ),
     "codings-5000": _case("5,000 codings in one header", ",".join(["br"] * 5_000), page),
     "gzip-padded": _case(
-        "9 MB of zeros after the stream",
-        "gzip",
-        lambda: padded(1, 9 * MIB),
-        *ARTICLE,
+        "9 MB of zeros after the stream", "gzip", lambda: padded(1, 9 * MIB), *ARTICLE
     ),
     "gzip-members": _case(
         "4 MB of empty members",

@@ -6,17 +6,17 @@ import random
 from collections.abc import Callable
 from functools import cache
 
-from tests.servers.fault_web import FAILED, HTML, Case, Visit
-from tests.servers.faulty_pages import MIB
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.faulty_pages import FAILED, MIB, Case, Visit
+from tests.servers.site import HTML, XML, Answer, redirect
 
-XML = {"Content-Type": "application/xml"}
 #: spellings of internal addresses
 INTERNAL_HOSTS = (
     "127.0.0.2", "2130706434", "0x7f.2", "0177.0.0.2", "127.2", "[::ffff:127.0.0.2]", "[::1]",
     "0.0.0.0", "10.1.2.3", "169.254.169.254", "[fe80::1]", "localhost", "inner.example",
     "metadata.google.internal", "user:secret@127.0.0.2",
 )  # fmt: skip
+
+FEED_LINK = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 
 
 def internal_urls(visit: Visit, path: str) -> list[str]:
@@ -180,8 +180,7 @@ def _feed_case(description: str, make: Callable[[Visit], bytes], *outcomes: str)
     def reply(visit: Visit) -> Answer | None:
         return Answer(make(visit), headers=XML) if visit.target == "/feed.xml" else None
 
-    link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-    return Case(description, reply, outcomes or ("read", *FAILED), "/feed.xml", front=link)
+    return Case(description, reply, outcomes or ("read", *FAILED), "/feed.xml", front=FEED_LINK)
 
 
 FEEDS: dict[str, Case] = {

@@ -7,32 +7,26 @@ from encodings.aliases import aliases
 
 from tests.servers import response
 from tests.servers.coding_cases import CODINGS
-from tests.servers.discovery_cases import (
-    FEEDS,
-    LINKS,
-    SITEMAPS,
-    TRAPS,
-    refresh,
-)
-from tests.servers.fault_web import (
+from tests.servers.discovery_cases import FEEDS, LINKS, SITEMAPS, TRAPS, refresh
+from tests.servers.faulty_pages import (
     ANY,
     ARTICLE,
     FAILED,
-    HTML,
+    FAULTY_PATH,
     LOST,
+    MIB,
+    PAGES,
+    TRANSPORTS,
     Case,
     Send,
     Visit,
     good_article,
     page_case,
 )
-from tests.servers.faulty_pages import FAULTY_PATH, MIB, PAGES, TRANSPORTS
 from tests.servers.pages import article_page, dress, paragraphs
 from tests.servers.rule_file_cases import OPT_OUTS, ROBOTS
-from tests.servers.styled_web import HANG, Answer, redirect
+from tests.servers.site import CSS, HANG, HTML, Answer, redirect
 
-CSS = {"Content-Type": "text/css"}
-TEXT = {"Content-Type": "text/plain"}
 _ARTICLE = article_page(1).encode()
 
 
@@ -78,10 +72,7 @@ def _headers(lines: list[str]) -> Send:
 
 
 def article_case(
-    description: str,
-    reply: Callable[[Visit], Answer | Send],
-    *outcomes: str,
-    healthy: bool = True,
+    description: str, reply: Callable[[Visit], Answer | Send], *outcomes: str, healthy: bool = True
 ) -> Case:
     """Return the case of an article URL that is answered by *reply*."""
 
@@ -119,9 +110,7 @@ _ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
 _LOGGED_HEADERS = ("Content-Encoding", "Content-Language", "Set-Cookie", "Refresh", "X-Robots-Tag")
 _HEADS: dict[str, Case] = {
     "slow-body": article_case(
-        "the head at once, then a byte of the body each 0.2 s",
-        lambda _: _slow_body,
-        *FAILED,
+        "the head at once, then a byte of the body each 0.2 s", lambda _: _slow_body, *FAILED
     ),
     "huge-header": article_case(
         "one header of 5 MB", lambda _: _headers([f"X-Long: {'x' * 5 * MIB}"]), *FAILED
@@ -158,9 +147,7 @@ _HEADS: dict[str, Case] = {
     ),
     "http-09": article_case("HTTP/0.9: only a body", lambda _: raw(_ARTICLE), *FAILED),
     "garbage": article_case(
-        "bytes that are not HTTP",
-        lambda _: raw(random.Random(3).randbytes(20_000)),
-        *FAILED,
+        "bytes that are not HTTP", lambda _: raw(random.Random(3).randbytes(20_000)), *FAILED
     ),
     "length-digits": article_case(
         "a Content-Length of 9,000 digits",
@@ -275,9 +262,7 @@ _REDIRECTS: dict[str, Case] = {
     ),
     "refresh-self": article_case("meta refresh to itself", lambda _: refresh(FAULTY_PATH), *LOST),
     "refresh-endless": Case(
-        "endless meta refresh from page to page",
-        _hops(lambda _, path: refresh(path)),
-        LOST,
+        "endless meta refresh from page to page", _hops(lambda _, path: refresh(path)), LOST
     ),
     "redirect-file": article_case("to file:", lambda _: redirect("file:///etc/hostname"), *FAILED),
     "redirect-data": article_case(
@@ -297,10 +282,7 @@ _LOAD: dict[str, Case] = {
     },
     **{
         f"retry-{status}-86400": article_case(
-            f"{status}, Retry-After: 86400",
-            _busy(status, 86400, 99),
-            *FAILED,
-            healthy=False,
+            f"{status}, Retry-After: 86400", _busy(status, 86400, 99), *FAILED, healthy=False
         )
         for status in (429, 503)
     },
@@ -439,7 +421,7 @@ _OUTPUT: dict[str, Case] = {
             ).encode(),
             headers=HTML,
         ),
-    ),
+    )
 }
 
 #: every case, by the name of its site

@@ -9,12 +9,10 @@ from functools import cache
 from typing import Final
 
 from newscrawl.settings.base import USER_AGENT
-from tests.servers.discovery_cases import XML, feed
-from tests.servers.fault_web import FAILED, Case, Send, Visit, good_article
-from tests.servers.faulty_pages import MIB
-from tests.servers.styled_web import Answer, redirect
+from tests.servers.discovery_cases import FEED_LINK, feed
+from tests.servers.faulty_pages import FAILED, MIB, Case, Send, Visit, good_article
+from tests.servers.site import TEXT, XML, Answer, redirect
 
-TEXT: Final = {"Content-Type": "text/plain"}
 KIB: Final = 1024
 
 
@@ -29,20 +27,13 @@ def _robots_case(
     healthy: bool = True,
 ) -> Case:
     # robots.txt does not list the sitemap here, so the articles are listed in a feed.
-    front = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-
     def reply_or_feed(visit: Visit) -> Answer | Send | None:
         if visit.target == "/feed.xml":
             return Answer(feed(visit, ""), headers=XML)
         return reply(visit) if visit.target.startswith("/robots") else None
 
     return Case(
-        description,
-        reply_or_feed,
-        outcomes or ("read",),
-        "/robots.txt",
-        healthy,
-        front,
+        description, reply_or_feed, outcomes or ("read",), "/robots.txt", healthy, FEED_LINK
     )
 
 
@@ -118,8 +109,7 @@ def _subdomains_case(description: str, size: int, number: int) -> Case:
             )
         return _packed(_agents_times_rules(size)) if visit.target == "/robots.txt" else None
 
-    front = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-    return Case(description, reply, ("read",), "/robots.txt", front=front)
+    return Case(description, reply, ("read",), "/robots.txt", front=FEED_LINK)
 
 
 def _long_url_case(description: str, body: Callable[[], bytes]) -> Case:
@@ -134,14 +124,12 @@ def _long_url_case(description: str, body: Callable[[], bytes]) -> Case:
             return Answer(feed(visit, "", after=items), headers=XML)
         return Answer(body(), headers=TEXT) if visit.target == "/robots.txt" else None
 
-    front = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
-    return Case(description, reply, ("read",), "/robots.txt", front=front)
+    return Case(description, reply, ("read",), "/robots.txt", front=FEED_LINK)
 
 
 def _opt_out_case(description: str, path: str, body: Callable[[], bytes]) -> Case:
     return Case(
-        description,
-        lambda visit: Answer(body(), headers=TEXT) if visit.target == path else None,
+        description, lambda visit: Answer(body(), headers=TEXT) if visit.target == path else None
     )
 
 

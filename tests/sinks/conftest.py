@@ -7,9 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from newscrawl.crawling.output.segments import read_segments
 from newscrawl.sinks.sink import article_key
@@ -44,25 +42,6 @@ def opensearch() -> Iterator[OpenSearchServer]:
     """Run the server with OpenSearch's API."""
     with OpenSearchServer() as server:
         yield server
-
-
-@pytest.fixture(scope="session")
-def s3_server() -> Iterator[str]:
-    """Run moto's S3 server; return its URL."""
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    yield "http://{}:{}".format(*server.get_host_and_port())
-    server.stop()
-
-
-@pytest.fixture
-def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a client of the S3 server, whose address and credentials are in the environment."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "newscrawl")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hushhush")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    return boto3.client("s3")
 
 
 @pytest.fixture(params=SINKS)

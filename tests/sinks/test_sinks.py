@@ -1,7 +1,10 @@
 """Sinks: versions, formats, repeated and concurrent deliveries, refused rows and failures."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,17 +17,14 @@ from scrapy.settings import Settings
 
 from newscrawl.cli.exit_codes import DONE, FAILED, USAGE
 from newscrawl.cli.main import cli, run
-from newscrawl.crawling.output.segments import (
-    SegmentSpan,
-    list_segments,
-    read_segments,
-    write_span,
-)
-from newscrawl.items import Article
+from newscrawl.crawling.output.segments import SegmentSpan, list_segments, read_segments, write_span
+from newscrawl.items import EXTRA_FIELDS, Article
 from newscrawl.sinks.delivery import deliver
+from newscrawl.sinks.opensearch import _ARTICLES
 from newscrawl.sinks.sink import MAX_KEY_BYTES, article_key
+from tests.conftest import REPOSITORY
 from tests.crawling.output.test_segments import Run, urls_of
-from tests.helpers.sink_killer import write_segments
+from tests.helpers.sink_killer import PAGES, write_segments
 from tests.servers.cut_connection import CutConnection
 from tests.servers.opensearch import LOGIN, OpenSearchServer
 from tests.servers.postgres import PASSWORD, PostgresServer
@@ -448,3 +448,46 @@ def test_postgresql_deferred_constraints(postgres: PostgresServer, request: Any,
     (refused,) = deliver(folder, database.url, Settings()).refused.values()
     assert [row.number for row in refused] == [1]
     assert database.items() == [story(1), story(3)]
+
+
+KILLS = 20
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_rows_equal_items_after_kills(target: Target, tmp_path: Path):
+    """The process group of a delivery is killed twenty times."""
+    folder = tmp_path / "segments"
+    ran = subprocess.run(
+        [
+            *(sys.executable, "-m", "tests.helpers.sink_killer"),
+            *(str(folder), target.url, str(KILLS), "19"),
+        ],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stdout
+    result = json.loads(ran.stdout)
+    items = list(read_segments(folder))
+    assert result["killed"] == KILLS
+    assert result["items"] == len(items) > 2 * PAGES
+    if target.url.startswith("s3:"):
+        assert as_lines(target.items()) == as_lines(items)
+    else:
+        assert target.items() == newest(items)
+        assert len(target.items()) == len({item["canonical_url"] for item in items})
+
+
+#: fields whose type OpenSearch chooses by their values
+DYNAMIC = {
+    "breadcrumbs", "date_raw", "image", "pages", "paywalled", "rendered", "style_complete"
+}  # fmt: skip
+
+
+def test_each_field_is_mapped_or_dynamic():
+    """A new field of ``Article`` needs a type in the mapping, or an entry in ``DYNAMIC``."""
+    mapped = _ARTICLES["mappings"]["properties"].keys() - EXTRA_FIELDS
+    assert Article().to_dict().keys() == mapped | DYNAMIC

@@ -13,25 +13,12 @@ from newscrawl.crawling.discovery.feed_parser import MAX_ENTRIES, MAX_JSON_SIZE,
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RSS = "http://purl.org/rss/1.0/"
 FORMS = {
-    "rss": (
-        '<rss version="2.0"><channel><title>N</title>',
-        "</channel></rss>",
-        "item",
-        "<link>{}</link>",
-    ),
-    "rdf": (
-        f'<rdf:RDF xmlns:rdf="{RDF}" xmlns="{RSS}"><channel><title>N</title></channel>',
-        "</rdf:RDF>",
-        "item",
-        "<link>{}</link>",
-    ),
-    "atom": (
-        '<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:title>N</a:title>',
-        "</a:feed>",
-        "a:entry",
-        '<a:link href="{}"/>',
-    ),
-}
+    "rss": ('<rss version="2.0"><channel><title>N</title>', "</channel></rss>", "item", "<link>{}</link>"),
+    "rdf": (f'<rdf:RDF xmlns:rdf="{RDF}" xmlns="{RSS}"><channel><title>N</title></channel>', "</rdf:RDF>", "item",
+            "<link>{}</link>"),
+    "atom": ('<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:title>N</a:title>', "</a:feed>", "a:entry",
+             '<a:link href="{}"/>'),
+}  # fmt: skip
 
 
 def feed(form: str, number: int, text: str = "") -> bytes:

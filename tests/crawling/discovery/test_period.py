@@ -12,10 +12,9 @@ from newscrawl.crawling.discovery.paging import ListingPages, Sample, SitemapSer
 from newscrawl.crawling.discovery.period import Period, sitemap_spans
 from newscrawl.crawling.discovery.sitemaps import read_sitemap
 from newscrawl.crawling.discovery.target import Target
-from tests.helpers.crawls import Crawl, crawl_sites
-from tests.servers.direct_web import DirectWeb, direct_environment, html
+from tests.helpers.crawls import Crawl
 from tests.servers.pages import paragraphs
-from tests.servers.styled_web import Answer
+from tests.servers.site import Answer, SiteServer, html
 
 STORIES = 20
 MONTHS = [f"{year}-{month:02}" for year in (2023, 2024, 2025) for month in range(1, 13)]
@@ -32,7 +31,7 @@ def xml(root: str, entries: list[tuple[str, str]]) -> Answer:
     return Answer(body, headers={"Content-Type": "application/xml"})
 
 
-def fill(web: DirectWeb, *, names: str, lastmod: str, dated: bool) -> None:
+def fill(web: SiteServer, *, names: str, lastmod: str, dated: bool) -> None:
     """Add a site of 36 months; *names* of its sitemaps, *lastmod*: of which level is right."""
     sitemaps = []
     for number, month in enumerate(MONTHS):
@@ -60,10 +59,10 @@ def fill(web: DirectWeb, *, names: str, lastmod: str, dated: bool) -> None:
     web.put("127.0.0.1/", html("<p>A town"))
 
 
-def crawl_month(folder: Path, web: DirectWeb, **settings: object) -> Crawl:
+def crawl_month(folder: Path, web: SiteServer, **settings: object) -> Crawl:
     """Crawl the site of *web* for the wanted month."""
     period = {"NEWSCRAWL_SINCE": f"{WANTED}-01", "NEWSCRAWL_UNTIL": f"{WANTED}-31"}
-    return crawl_sites(folder, [f"{web.url}/"], direct_environment(), **period, **settings)
+    return web.crawl(folder, **period, **settings)
 
 
 @pytest.mark.slow
@@ -83,7 +82,7 @@ def crawl_month(folder: Path, web: DirectWeb, **settings: object) -> Crawl:
 def test_period_of_a_site(
     tmp_path: Path, names: str, lastmod: str, *, dated: bool, max_sitemaps: int
 ):
-    with DirectWeb() as web:
+    with SiteServer() as web:
         fill(web, names=names, lastmod=lastmod, dated=dated)
         crawl = crawl_month(tmp_path, web, NEWSCRAWL_SITE_LIMIT=200)
         requests = web.request_counts()
@@ -130,7 +129,7 @@ def test_sitemaps_of_other_months_are_left_out():
 @pytest.mark.parametrize("archive", ["/{}/{}/", "/archive/?year={}&month={}"])
 def test_archive_pages_of_a_site_without_sitemaps(tmp_path: Path, archive: str):
     addresses = {month: archive.format(*month.split("-")) for month in MONTHS}
-    with DirectWeb() as web:
+    with SiteServer() as web:
         web.put("127.0.0.1/", html("<p>News <a href='/archive/'>Archive</a>"))
         months = "".join(f"<a href='{path}'>{month}</a> " for month, path in addresses.items())
         web.put("127.0.0.1/archive/", html(months if "?" in archive else "<p>None"))
@@ -227,12 +226,7 @@ def search(times: list[float | None], begin: float, end: float) -> tuple[set[int
 )
 @example(21, 0, 96, set(), 2, False)
 def test_finds_the_undated_stories_of_a_period_in_few_requests(
-    size: int,
-    begin: int,
-    length: int,
-    faults: set[int],
-    first: int,
-    newest_first: bool,
+    size: int, begin: int, length: int, faults: set[int], first: int, newest_first: bool
 ):
     """The pages at *faults*, and the *first* ones, have no date."""
     times: list[float | None] = [number * 1000 / size for number in range(size)]
@@ -264,7 +258,7 @@ def test_stories_in_no_order_are_not_searched():
 def test_pages_of_a_listing_without_archives(tmp_path: Path, path: str):
     """A site without sitemaps whose only way to former months are numbered pages."""
     pages = [f"{month}-{day:02}" for month in reversed(MONTHS) for day in (28, 8)]
-    with DirectWeb() as web:
+    with SiteServer() as web:
         web.put("127.0.0.1/", html("<p><a href='/news/'>News</a>"))
         for number, day in enumerate(pages, 1):
             links = ""

@@ -66,10 +66,7 @@ def test_reads_plain_lines(tmp_path: Path):
     """Comments, blank lines, a byte order mark and bare host names."""
     text = "\ufeff# mine\nnews.example  # daily\n\nhttp://localhost:8000/a#b\n"
     urls = [site.url for site in load_sites(write(tmp_path, "sites.txt", text))]
-    assert urls == [
-        "https://news.example/",
-        "http://localhost:8000/a#b",
-    ]
+    assert urls == ["https://news.example/", "http://localhost:8000/a#b"]
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from scrapy import Request, Spider, signals
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.http import Response
+from twisted.internet.error import TimeoutError as DownloadTimeoutError
+from twisted.python.failure import Failure
 
-from newscrawl.crawling.frontier.leases import LEASE, PARENT
-from tests.helpers.crawl_history import in_loop
-from tests.helpers.scheduler_run import URL, run
+from newscrawl.crawling.frontier.leases import LEASE, PARENT, Lease
+from tests.helpers.scheduler_run import URL, Run, run
 
 
 class Renamed(Spider):
@@ -24,7 +25,6 @@ class Renamed(Spider):
     def parse(self, response: Response) -> None: ...
 
 
-@in_loop
 async def test_resumes_what_has_not_ended(state_file: Path):
     async with run(state_file) as first:
         assert first.add(1, 2, 3) == [True, True, True]
@@ -39,7 +39,6 @@ async def test_resumes_what_has_not_ended(state_file: Path):
         assert await second.outcomes() == dict.fromkeys("1234", "read")
 
 
-@in_loop
 async def test_a_finished_crawl_is_not_resumed(state_file: Path):
     async with run(state_file, reason="finished") as first:
         first.add(1)
@@ -49,7 +48,6 @@ async def test_a_finished_crawl_is_not_resumed(state_file: Path):
         assert await second.outcomes() == {}
 
 
-@in_loop
 async def test_a_crawl_with_pending_requests_is_not_finished(state_file: Path):
     async with run(state_file, reason="finished") as first:
         first.add(1, 2)
@@ -62,7 +60,6 @@ async def test_a_crawl_with_pending_requests_is_not_finished(state_file: Path):
         assert not third.scheduler.has_pending_requests()
 
 
-@in_loop
 async def test_loads_written_requests_in_order(state_file: Path):
     async with run(state_file) as first:
         first.add(*range(100, 200))
@@ -76,7 +73,6 @@ async def test_loads_written_requests_in_order(state_file: Path):
         assert second.scheduler.next_request() is None
 
 
-@in_loop
 async def test_start_requests_let_the_loop_run(state_file: Path):
     """Scrapy reads ``start()`` without a turn of the loop while its downloader is busy."""
     turns = 0
@@ -101,7 +97,6 @@ async def test_start_requests_let_the_loop_run(state_file: Path):
     assert turns > 50
 
 
-@in_loop
 async def test_unfiltered_requests_have_their_own_keys(state_file: Path):
     """A resumed crawl calls ``start()`` again, whose requests are known."""
     start = {"dont_filter": True, "meta": {PARENT: 0}}
@@ -111,7 +106,6 @@ async def test_unfiltered_requests_have_their_own_keys(state_file: Path):
         assert second.add(1, 1, 1, **start) == [False, False, True]
 
 
-@in_loop
 async def test_unfiltered_requests_of_extensions_are_always_new(state_file: Path):
     for _ in range(2):
         async with run(state_file) as current:
@@ -119,7 +113,6 @@ async def test_unfiltered_requests_of_extensions_are_always_new(state_file: Path
             await current.next_pages(2)
 
 
-@in_loop
 async def test_planned_requests_are_only_in_memory(state_file: Path):
     planned = {"meta": {"newscrawl_planned": True}}
     async with run(state_file) as first:
@@ -128,7 +121,6 @@ async def test_planned_requests_are_only_in_memory(state_file: Path):
         assert not second.scheduler.has_pending_requests()
 
 
-@in_loop
 async def test_children_are_written_with_the_end_of_their_parent(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -147,7 +139,6 @@ async def test_children_are_written_with_the_end_of_their_parent(state_file: Pat
         assert await fourth.next_pages(1) == ["4"]
 
 
-@in_loop
 async def test_a_parent_waits_for_a_child_in_memory(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -160,7 +151,6 @@ async def test_a_parent_waits_for_a_child_in_memory(state_file: Path):
         assert await first.outcomes() == {"1": "read", "2": "read"}
 
 
-@in_loop
 async def test_a_redirect_keeps_its_lease(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -178,7 +168,6 @@ async def test_a_redirect_keeps_its_lease(state_file: Path):
         assert second.add(5) == [False]
 
 
-@in_loop
 async def test_a_redirect_to_a_known_page_is_dropped(state_file: Path):
     async with run(state_file) as first:
         first.add(1, 2)
@@ -189,7 +178,6 @@ async def test_a_redirect_to_a_known_page_is_dropped(state_file: Path):
         assert await first.next_pages(1) == ["2"]
 
 
-@in_loop
 async def test_an_idle_spider_ends_lost_requests(
     state_file: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -203,7 +191,6 @@ async def test_an_idle_spider_ends_lost_requests(
         assert "Request lost" in caplog.text
 
 
-@in_loop
 async def test_a_missing_callback_fails(state_file: Path):
     async with run(state_file) as first:
         first.add(1, callback="other")
@@ -215,7 +202,6 @@ async def test_a_missing_callback_fails(state_file: Path):
         assert second.book.store.damage == []
 
 
-@in_loop
 async def test_a_damaged_request_fails_and_is_reported(state_file: Path):
     async with run(state_file) as first:
         first.add(1, 2)
@@ -229,7 +215,6 @@ async def test_a_damaged_request_fails_and_is_reported(state_file: Path):
 
 
 @pytest.mark.parametrize("problem", ["", "damage", "failure"])
-@in_loop
 async def test_a_damaged_or_unwritten_state_fails_the_command(
     state_file: Path, problem: str, caplog: pytest.LogCaptureFixture
 ):
@@ -261,7 +246,6 @@ class FailedItem(DropItem):
         (signals.item_error, {"failure": None}, "failed/pipeline"),
     ],
 )
-@in_loop
 async def test_outcome_of_an_item(
     state_file: Path, signal: object, arguments: dict[str, Any], outcome: str
 ):
@@ -278,7 +262,6 @@ async def test_outcome_of_an_item(
         assert [json.loads(text) for (text,) in rows] == ([item] if outcome == "article" else [])
 
 
-@in_loop
 async def test_an_item_that_is_not_json_fails(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -287,7 +270,6 @@ async def test_an_item_that_is_not_json_fails(state_file: Path):
         assert await first.outcomes() == {"1": "failed/unserializable"}
 
 
-@in_loop
 async def test_writes_of_a_request_are_committed_with_its_end(state_file: Path):
     async with run(state_file) as first:
         first.add(1)
@@ -303,15 +285,136 @@ async def test_writes_of_a_request_are_committed_with_its_end(state_file: Path):
 
 
 @pytest.mark.parametrize("state", ["", "state.sqlite"])
-def test_jobdir_without_a_state_file(
+async def test_jobdir_without_a_state_file(
     state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     """Nothing would resume the crawl, although its user wants that."""
     monkeypatch.chdir(tmp_path)
+    async with run(tmp_path / "unused", NEWSCRAWL_STATE=state, JOBDIR="job"):
+        assert ("an interrupted crawl is lost" in caplog.text) == (not state)
 
-    @in_loop
-    async def start() -> None:
-        async with run(tmp_path / "unused", NEWSCRAWL_STATE=state, JOBDIR="job"):
-            assert ("an interrupted crawl is lost" in caplog.text) == (not state)
 
-    start()
+ITEM = {"url": "a"}
+
+
+async def outputs(*elements: Any) -> AsyncIterator[Any]:
+    """Yield *elements*; raise those that are exceptions."""
+    for element in elements:
+        if isinstance(element, Exception):
+            raise element
+        yield element
+
+
+def received(current: Run, status: int = 200) -> tuple[Lease, Response]:
+    """Return the lease of the next request, and its response after the middleware."""
+    request = current.next()
+    lease = current.book.find(request)
+    assert lease is not None
+    response = Response(f"{request.url}?final", status=status, request=request)
+    current.middleware.process_spider_input(response)
+    return lease, response
+
+
+async def read(current: Run, response: Response, *elements: Any) -> list[Any]:
+    """Return what the middleware yields for the output of a callback."""
+    passed = current.middleware.process_spider_output(response, outputs(*elements))
+    return [element async for element in passed]
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(200, "read"), (304, "unchanged")])
+async def test_a_request_ends_with_its_callback(state_file: Path, status: int, outcome: str):
+    async with run(state_file) as current:
+        current.add(1)
+        _, response = received(current, status)
+        current.book.end_finished()
+        assert await current.outcomes() == {}
+        assert await read(current, response) == []
+        current.book.end_finished()
+        assert await current.outcomes() == {"1": outcome}
+        assert await current.book.store.read("SELECT final_url FROM outcome") == [
+            (f"{URL}/1?final",)
+        ]
+
+
+async def test_counts_items_and_requests(state_file: Path):
+    async with run(state_file) as current:
+        current.add(1)
+        lease, response = received(current)
+        child = Request(f"{URL}/2", meta=dict(response.meta))
+        found = await read(current, response, ITEM, None, child, child, response.request)
+        assert found[:3] == [ITEM, None, child]
+        assert (lease.outputs, lease.phase) == (4, "done")
+        assert len({id(request) for request in (*found[2:], response.request)}) == 4
+        assert all(request.meta[PARENT] == lease.id for request in found[2:])
+        assert not any(LEASE in request.meta for request in found[2:])
+        assert LEASE in response.meta
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"), [(ValueError(), "failed/error"), (CloseSpider(), "read")]
+)
+async def test_a_callback_that_raises(state_file: Path, error: Exception, outcome: str):
+    async with run(state_file) as current:
+        current.add(1, 2)
+        _, response = received(current)
+        with pytest.raises(type(error)):
+            await read(current, response, error)
+        _, second = received(current)
+        current.middleware.process_spider_exception(second, error)
+        current.book.end_finished()
+        assert await current.outcomes() == {"1": outcome, "2": outcome}
+
+
+async def test_responses_without_a_lease_pass(state_file: Path):
+    async with run(state_file) as current:
+        response = Response(URL, request=Request(URL))
+        current.middleware.process_spider_input(response)
+        assert await read(current, response, ITEM) == [ITEM]
+
+
+async def test_marks_start_requests(state_file: Path):
+    async with run(state_file) as current:
+        start = current.middleware.process_start(outputs(Request(URL), ITEM))
+        request, item = [element async for element in start]
+        assert (request.meta[PARENT], item) == (0, ITEM)
+
+
+@pytest.mark.parametrize("in_spider", [False, True])
+async def test_a_failed_download(state_file: Path, in_spider: bool):
+    """Without an errback the failure is raised; the request has ended."""
+    async with run(state_file) as current:
+        current.add(1)
+        request = received(current)[1].request if in_spider else current.next()
+        assert request is not None
+        failure = Failure(DownloadTimeoutError())
+        failure.request = request  # type: ignore[attr-defined]
+        assert request.errback is not None
+        with pytest.raises(DownloadTimeoutError):
+            request.errback(failure)
+        current.book.end_finished()
+        assert await current.outcomes() == ({} if in_spider else {"1": "failed/timeout"})
+
+
+@pytest.mark.parametrize("error", [None, ValueError()])
+async def test_counts_the_output_of_an_errback(state_file: Path, error: Exception | None):
+    async with run(state_file) as current:
+        current.spider.other = lambda _: outputs(ITEM, Request(f"{URL}/2"), *filter(None, [error]))
+        current.add(1)
+        request = current.next()
+        lease = current.book.find(request)
+        assert lease is not None
+        errback: Any = request.errback
+        errback.errback = current.spider.other
+        failure = Failure(DownloadTimeoutError())
+        failure.request = request  # type: ignore[attr-defined]
+        found = []
+        try:
+            async for element in errback(failure):
+                assert lease.phase == "callback"
+                found.append(element)
+        except ValueError:
+            assert error is not None
+            assert lease.outcome == "failed/error"
+        assert found[0] == ITEM
+        assert found[1].meta[PARENT] == lease.id
+        assert (lease.outputs, lease.phase) == (2, "done")

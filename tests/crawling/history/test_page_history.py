@@ -26,16 +26,16 @@ from tests.helpers.crawl_history import (
     due_pages,
     emit,
     entry,
-    in_loop,
     listed_as_due,
     opened,
     response,
     target,
 )
 
+pytestmark = pytest.mark.usefixtures("fake_clock")
 
-@in_loop
-async def test_listed_page_is_due_until_it_is_fetched(crawl: Opening, fake_clock: FakeClock):
+
+async def test_listed_page_is_due_until_it_is_fetched(crawl: Opening):
     async with crawl() as state:
         old, new = entry("old", NOON - timedelta(days=2)), entry("new", NOON)
         assert await listed_as_due(state, old, entry("undated"), new) == ["old", "undated", "new"]
@@ -47,10 +47,7 @@ async def test_listed_page_is_due_until_it_is_fetched(crawl: Opening, fake_clock
         assert await due_pages(state) == ["new", "undated"]
 
 
-@in_loop
-async def test_another_query_knows_which_pages_are_gone_or_of_another_day(
-    crawl: Opening, fake_clock: FakeClock
-):
+async def test_another_query_knows_which_pages_are_gone_or_of_another_day(crawl: Opening):
     listed = [entry(path) for path in ("gone", "missing", "yesterday", "today")]
     async with crawl() as state:
         assert len(await listed_as_due(state, *listed)) == 4
@@ -74,10 +71,7 @@ async def test_another_query_knows_which_pages_are_gone_or_of_another_day(
             assert await listed_as_due(state, *listed) == due
 
 
-@in_loop
-async def test_keeps_hints_depth_and_certainty_of_the_first_listing(
-    crawl: Opening, fake_clock: FakeClock
-):
+async def test_keeps_hints_depth_and_certainty_of_the_first_listing(crawl: Opening):
     async with crawl() as state:
         entries = await state.pages.classify([entry("a", NOON)])
         state.pages.record_entries(SITE, entries, depth=2, certain=True)
@@ -88,7 +82,6 @@ async def test_keeps_hints_depth_and_certainty_of_the_first_listing(
         assert not target(found).is_revisit
 
 
-@in_loop
 async def test_emits_an_article_once_and_revisits_it(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
@@ -114,7 +107,6 @@ async def test_emits_an_article_once_and_revisits_it(crawl: Opening, fake_clock:
         assert await listed_as_due(state, a) == []
 
 
-@in_loop
 async def test_sends_the_latest_validators(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
@@ -135,7 +127,6 @@ async def test_sends_the_latest_validators(crawl: Opening, fake_clock: FakeClock
         assert again.history["last_modified"] == "yesterday"
 
 
-@in_loop
 async def test_sends_no_validators_of_a_page_without_article(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
@@ -154,7 +145,6 @@ def test_ignores_long_and_empty_validators():
     assert validators(response(HOME, ETag=' W/"1" ')) == ('W/"1"', None)
 
 
-@in_loop
 async def test_checks_a_signalled_change(crawl: Opening, fake_clock: FakeClock):
     """Once if the page is unchanged, and only in the update window."""
     a = entry("a", NOON, NOON)
@@ -178,7 +168,6 @@ async def test_checks_a_signalled_change(crawl: Opening, fake_clock: FakeClock):
         assert await listed_as_due(state, entry("b", NOON, fake_clock.now)) == []
 
 
-@in_loop
 async def test_checks_further_changes_after_a_real_one(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON, NOON)
     async with crawl() as state:
@@ -192,7 +181,6 @@ async def test_checks_further_changes_after_a_real_one(crawl: Opening, fake_cloc
             assert await emit(state, listed, f"Text {hour}") == "updated"
 
 
-@in_loop
 async def test_failed_revisit_does_not_change_the_schedule(crawl: Opening, fake_clock: FakeClock):
     a = entry("a", NOON)
     async with crawl() as state:
@@ -209,7 +197,6 @@ async def test_failed_revisit_does_not_change_the_schedule(crawl: Opening, fake_
         assert await emit(state, again, "Text") == "unchanged"
 
 
-@in_loop
 async def test_article_with_a_known_canonical_url_is_known(crawl: Opening, fake_clock: FakeClock):
     a, amp = entry("a"), entry("light/a")
     async with crawl() as state:
@@ -225,15 +212,13 @@ async def test_article_with_a_known_canonical_url_is_known(crawl: Opening, fake_
         assert await due_pages(state) == ["a"]
 
 
-@in_loop
-async def test_same_text_and_canonical_url_is_one_article(crawl: Opening, fake_clock: FakeClock):
+async def test_same_text_and_canonical_url_is_one_article(crawl: Opening):
     main = f"{HOME}a"
     first, second, third = entry("light/a"), entry("print/a"), entry("mobile/a")
     async with crawl() as state:
         await listed_as_due(state, first, second)
         verdicts = await asyncio.gather(
-            emit(state, first, "Text", canonical=main),
-            emit(state, second, "Text", canonical=main),
+            emit(state, first, "Text", canonical=main), emit(state, second, "Text", canonical=main)
         )
         assert sorted(verdicts) == ["known", "new"]
     async with crawl() as state:
@@ -243,10 +228,7 @@ async def test_same_text_and_canonical_url_is_one_article(crawl: Opening, fake_c
         assert await emit(state, listed, "Text", canonical=main) == "known"
 
 
-@in_loop
-async def test_keeps_articles_with_the_home_page_as_canonical_url(
-    crawl: Opening, fake_clock: FakeClock
-):
+async def test_keeps_articles_with_the_home_page_as_canonical_url(crawl: Opening):
     async with crawl() as state:
         for number in range(3):
             page = entry(str(number))
@@ -254,8 +236,7 @@ async def test_keeps_articles_with_the_home_page_as_canonical_url(
             assert await emit(state, page, f"Text {number}", canonical=HOME) == "new"
 
 
-@in_loop
-async def test_ignores_canonical_urls_of_other_stories(crawl: Opening, fake_clock: FakeClock):
+async def test_ignores_canonical_urls_of_other_stories(crawl: Opening):
     titles = (
         "Night trains will run again from May",
         "Night trains to run again from May, minister says",
@@ -271,8 +252,7 @@ async def test_ignores_canonical_urls_of_other_stories(crawl: Opening, fake_cloc
         assert statuses == ["new", "known", "new"]
 
 
-@in_loop
-async def test_ignores_canonical_urls_of_other_sites(crawl: Opening, fake_clock: FakeClock):
+async def test_ignores_canonical_urls_of_other_sites(crawl: Opening):
     ours = entry("a")
     theirs = replace(entry("b"), url="http://other.example/b", key="other.example/b")
     async with crawl() as state:
@@ -281,8 +261,7 @@ async def test_ignores_canonical_urls_of_other_sites(crawl: Opening, fake_clock:
         assert await emit(state, theirs, "Text, printed", canonical=ours.url) == "new"
 
 
-@in_loop
-async def test_same_text_of_another_crawl_is_known(crawl: Opening, fake_clock: FakeClock):
+async def test_same_text_of_another_crawl_is_known(crawl: Opening):
     """Under another URL, and under one of the domain that the site has moved to."""
     text = "A sentence of a story that moves. " * 30
     moved = replace(entry("a"), url="http://new.example/a", key="new.example/a")
@@ -297,7 +276,6 @@ async def test_same_text_of_another_crawl_is_known(crawl: Opening, fake_clock: F
         assert await emit(state, entry("b"), text) == "new"
 
 
-@in_loop
 @pytest.mark.parametrize("notice", ["Subscribe now.", "A sentence. " * 40])
 async def test_update_that_loses_most_of_its_text_is_held(
     crawl: Opening, fake_clock: FakeClock, notice: str
@@ -315,7 +293,6 @@ async def test_update_that_loses_most_of_its_text_is_held(
     assert verdicts == ["shrunk", "unchanged", "shrunk", "updated"]
 
 
-@in_loop
 async def test_update_with_the_text_of_another_page_is_held(crawl: Opening, fake_clock: FakeClock):
     """A page in place of deleted stories is no update, of a short story neither."""
     gone, pages = "This page does not exist any more.", [entry(name, NOON) for name in "abc"]
@@ -334,10 +311,7 @@ async def test_update_with_the_text_of_another_page_is_held(crawl: Opening, fake
         assert state.pages.is_revisit(late.url)
 
 
-@in_loop
-async def test_article_behind_a_redirect_is_known_by_both_urls(
-    crawl: Opening, fake_clock: FakeClock
-):
+async def test_article_behind_a_redirect_is_known_by_both_urls(crawl: Opening):
     async with crawl() as state:
         short, other = entry("s/1"), entry("s/2")
         await listed_as_due(state, short, other)
@@ -347,8 +321,7 @@ async def test_article_behind_a_redirect_is_known_by_both_urls(
         assert await listed_as_due(state, entry("2026/story"), short) == []
 
 
-@in_loop
-async def test_known_articles_are_not_sections(crawl: Opening, fake_clock: FakeClock):
+async def test_known_articles_are_not_sections(crawl: Opening):
     a, section = entry("news/a"), entry("news")
     async with crawl() as state:
         await listed_as_due(state, a)
@@ -358,10 +331,7 @@ async def test_known_articles_are_not_sections(crawl: Opening, fake_clock: FakeC
         assert await state.pages.emitted(keys) == {keys[0], keys[2]}
 
 
-@in_loop
-async def test_fetches_an_article_again_after_a_pipeline_error(
-    crawl: Opening, fake_clock: FakeClock
-):
+async def test_fetches_an_article_again_after_a_pipeline_error(crawl: Opening):
     a = entry("a", NOON)
     async with crawl() as state:
         await listed_as_due(state, a)
@@ -372,8 +342,7 @@ async def test_fetches_an_article_again_after_a_pipeline_error(
         assert await emit(state, again, "Text") == "new"
 
 
-@in_loop
-async def test_without_only_new_emits_and_records_everything(crawl: Opening, fake_clock: FakeClock):
+async def test_without_only_new_emits_and_records_everything(crawl: Opening):
     a = entry("a", NOON)
     for _ in range(2):
         async with crawl(NEWSCRAWL_ONLY_NEW=False) as state:
@@ -384,8 +353,7 @@ async def test_without_only_new_emits_and_records_everything(crawl: Opening, fak
         assert await listed_as_due(state, a) == []
 
 
-@in_loop
-async def test_state_in_memory_ends_with_the_crawl(fake_clock: FakeClock):
+async def test_state_in_memory_ends_with_the_crawl():
     for _ in range(2):
         async with opened("") as state:
             a = entry("a")
@@ -394,7 +362,6 @@ async def test_state_in_memory_ends_with_the_crawl(fake_clock: FakeClock):
             assert await listed_as_due(state, a) == []
 
 
-@in_loop
 async def test_deletes_pages_that_are_no_longer_listed(
     crawl: Opening, state_file: Path, fake_clock: FakeClock
 ):
@@ -413,7 +380,6 @@ async def test_deletes_pages_that_are_no_longer_listed(
         assert connection.execute("SELECT count(*) FROM alias").fetchone() == (0,)
 
 
-@in_loop
 async def test_memory_of_a_site_is_bounded(
     crawl: Opening,
     fake_clock: FakeClock,
@@ -438,9 +404,8 @@ async def test_memory_of_a_site_is_bounded(
     assert "More pages than can be remembered" in caplog.text
 
 
-@in_loop
 async def test_reads_the_headlines_of_each_address_of_a_story_once(
-    crawl: Opening, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    crawl: Opening, monkeypatch: pytest.MonkeyPatch
 ):
     """Not for each pair of a listed address and a page with the same path."""
     title = {"title": "A headline of more than five words"}
@@ -488,7 +453,6 @@ async def publish(
     [(100, False, 0.5), (2, False, 3), (2, True, 1.5)],
     ids=["never", "early", "announced"],
 )
-@in_loop
 async def test_visits_follow_the_changes_of_the_site(
     crawl: Opening, fake_clock: FakeClock, changes_at: float, announced: bool, expected: float
 ):
@@ -502,8 +466,7 @@ async def test_visits_follow_the_changes_of_the_site(
     assert sum(visits[-40:]) / 40 >= min(changes_at < 24, expected)
 
 
-@in_loop
-async def test_knows_an_article_by_path_and_headline(crawl: Opening, fake_clock: FakeClock):
+async def test_knows_an_article_by_path_and_headline(crawl: Opening):
     """A home page states the place of each link: ``?src=home-3``."""
 
     def link(query: str, text: str, path: str = "news/council-decides-about-the-old-bridge") -> Any:

@@ -1,7 +1,7 @@
 """Revisit policy: intervals, failures and article status."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from newscrawl.crawling.history.change_rates import HOUR, ChangeRates
@@ -10,7 +10,6 @@ from newscrawl.crawling.history.revisit_policy import (
     DUE_RATIO,
     MAX_SOURCE_DELAY,
     PERMANENT_FAILURES,
-    ROBOTS_INTERVAL,
     EmittedArticle,
     RevisitPolicy,
     article_status,
@@ -38,17 +37,23 @@ def test_interval_follows_the_rate():
     hours = [POLICY.after_poll("feed", rate / HOUR) / HOUR for rate in (4, 1, 0.25, 1 / 168)]
     assert hours == pytest.approx([0.35, 0.71, 1.41, 9.17], abs=0.01)
     assert POLICY.after_poll("feed", 0) == POLICY.max_interval
+    assert POLICY.after_poll("robots", 1.0) == 24 * HOUR
 
 
-def test_source_is_polled_before_its_entries_are_replaced():
-    assert POLICY.after_poll("feed", 0.1 / HOUR, turnover=2 * HOUR) == HOUR
-    assert POLICY.after_poll("feed", 0.1 / HOUR, turnover=0) == POLICY.min_interval
-
-
-def test_site_may_ask_for_fewer_polls():
-    assert POLICY.after_poll("feed", 1 / HOUR, wait=3 * HOUR) == 3 * HOUR
-    assert POLICY.after_poll("feed", 1 / HOUR, wait=300 * HOUR) == POLICY.max_interval
-    assert POLICY.after_poll("feed", 1 / HOUR, wait=3 * HOUR, turnover=HOUR) == HOUR / 2
+@pytest.mark.parametrize(
+    ("rate", "options", "interval"),
+    [
+        # before its entries are replaced
+        (0.1, {"turnover": 2 * HOUR}, HOUR),
+        (0.1, {"turnover": 0}, POLICY.min_interval),
+        # less often if the site asks for it
+        (1, {"wait": 3 * HOUR}, 3 * HOUR),
+        (1, {"wait": 300 * HOUR}, POLICY.max_interval),
+        (1, {"wait": 3 * HOUR, "turnover": HOUR}, HOUR / 2),
+    ],
+)
+def test_interval_of_a_source(rate: float, options: dict[str, float], interval: float):
+    assert POLICY.after_poll("feed", rate / HOUR, **options) == interval
 
 
 def test_rate_follows_the_observations():
@@ -66,10 +71,6 @@ def test_silent_sources_retire_unless_the_site_list_names_them(is_start: bool):
         rate = POLICY.source_rate(rate, 0, elapsed=24 * HOUR, known=day * 24 * HOUR)
         weeks += POLICY.after_poll("feed", rate, is_start=is_start) == MAX_SOURCE_DELAY
     assert (weeks > 30) is not is_start
-
-
-def test_robots_txt_is_fetched_daily():
-    assert POLICY.after_poll("robots", 1.0) == ROBOTS_INTERVAL == 24 * HOUR
 
 
 @given(st.integers(1, 10_000))
@@ -121,6 +122,7 @@ def test_a_change_brings_the_next_visit_forward():
     rates = ChangeRates()
     assert POLICY.after_page(rates, 8 * HOUR, 4 * HOUR) == DUE_RATIO * 2 * HOUR
     assert POLICY.after_page(rates, 8 * HOUR, 7.5 * HOUR) == DUE_RATIO * ARTICLE_INTERVAL
+    assert due_at(0, HOUR) == DUE_RATIO * HOUR < HOUR
 
 
 def test_window_of_zero_disables_revisits():
@@ -148,19 +150,12 @@ def test_permanent_failures_are_not_retried(reason: str, failures: int):
     assert POLICY.after_page_failure(failures, reason) is None
 
 
-def test_due_before_the_interval_has_passed():
-    assert due_at(0, HOUR) == DUE_RATIO * HOUR < HOUR
-
-
 @given(st.text(), st.text())
+@example("\ud83d", "")
 def test_body_hash_ignores_white_space(left: str, right: str):
     same = left.split() == right.split()
     assert (body_hash(left) == body_hash(right)) is same
     assert body_hash(f" {left}\n\n") == body_hash(left)
-
-
-def test_body_hash_accepts_lone_surrogates():
-    assert body_hash("\ud83d") != body_hash("")
 
 
 A, B = b"a" * 16, b"b" * 16

@@ -13,9 +13,7 @@ from newscrawl import clock
 from newscrawl.crawling.discovery.site_plan import SitePlan
 from newscrawl.crawling.discovery.target import KnownSource, Target
 from newscrawl.crawling.history.change_rates import HOUR
-from newscrawl.crawling.history.conditional_requests import (
-    conditional_headers,
-)
+from newscrawl.crawling.history.conditional_requests import conditional_headers
 from newscrawl.crawling.history.crawl_state import CrawlState
 from newscrawl.crawling.history.page_history import ClassifiedEntries
 from newscrawl.crawling.urls import page_key
@@ -28,16 +26,16 @@ from tests.helpers.crawl_history import (
     emit,
     entry,
     frontier,
-    in_loop,
     listed_as_due,
     opened,
     response,
     restored_frontier,
 )
 
+pytestmark = pytest.mark.usefixtures("fake_clock")
 
-@in_loop
-async def test_does_not_read_a_section_that_was_an_article(crawl: Opening, fake_clock: FakeClock):
+
+async def test_does_not_read_a_section_that_was_an_article(crawl: Opening):
     section = entry("news/a")
     async with crawl() as state:
         site = await restored_frontier(state)
@@ -79,7 +77,6 @@ async def poll(state: CrawlState, site: SitePlan, *, new: int = 0, **headers: st
     return found
 
 
-@in_loop
 async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeClock):
     async with crawl() as state:
         site = await restored_frontier(state)
@@ -100,7 +97,6 @@ async def test_skips_sources_that_are_not_due(crawl: Opening, fake_clock: FakeCl
         }
 
 
-@in_loop
 async def test_polls_sources_with_news_more_often(state_file: Path, fake_clock: FakeClock):
     polls: dict[int, int] = {0: 0, 1: 0}
     for new in polls:
@@ -112,7 +108,6 @@ async def test_polls_sources_with_news_more_often(state_file: Path, fake_clock: 
     assert polls[0] < 12
 
 
-@in_loop
 async def test_later_lister_of_an_article_gets_credit_too(state_file: Path, fake_clock: FakeClock):
     """A page that lists what the feed has listed before is polled as well, less often."""
     polls: Counter[str] = Counter()
@@ -133,7 +128,6 @@ async def test_later_lister_of_an_article_gets_credit_too(state_file: Path, fake
     assert 3 <= polls["section"] <= 8
 
 
-@in_loop
 async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: FakeClock):
     """All its entries are new: others may have been missed, and it is polled soon."""
     async with opened(state_file) as state:
@@ -160,9 +154,8 @@ async def test_counts_a_listing_that_rolled_over(state_file: Path, fake_clock: F
         (0, {"Cache-Control": "s-maxage=36000"}, 3.1),
     ],
 )
-@in_loop
 async def test_polls_when_the_site_permits(
-    state_file: Path, fake_clock: FakeClock, pause: float, headers: dict[str, str], hours: float
+    state_file: Path, pause: float, headers: dict[str, str], hours: float
 ):
     async with opened(state_file) as state:
         site = await restored_frontier(state)
@@ -173,7 +166,6 @@ async def test_polls_when_the_site_permits(
     assert (due - NOON.timestamp()) / HOUR == pytest.approx(hours, abs=0.05)
 
 
-@in_loop
 async def test_source_failures_back_off(crawl: Opening, fake_clock: FakeClock):
     tries = []
     for hour in range(48):
@@ -200,8 +192,7 @@ async def fail(state: CrawlState, site: SitePlan, reason: str) -> list[str]:
     return found
 
 
-@in_loop
-async def test_requests_little_of_a_site_without_an_answer(crawl: Opening, fake_clock: FakeClock):
+async def test_requests_little_of_a_site_without_an_answer(crawl: Opening):
     """Only the site list; when it answers again, everything that failed is due."""
     async with crawl() as state:
         site = await restored_frontier(state)
@@ -221,8 +212,7 @@ async def test_requests_little_of_a_site_without_an_answer(crawl: Opening, fake_
         ]
 
 
-@in_loop
-async def test_all_due(crawl: Opening, fake_clock: FakeClock):
+async def test_all_due(crawl: Opening):
     async with crawl() as state:
         await poll(state, await restored_frontier(state))
     async with crawl(NEWSCRAWL_ALL_DUE=True) as state:
@@ -239,7 +229,7 @@ def test_sitemap_changed_according_to_its_index_is_due():
         assert ("map.xml" in fetched(site)) is is_due
 
 
-def test_does_not_read_sections_if_listings_are_long_enough(fake_clock: FakeClock):
+def test_does_not_read_sections_if_listings_are_long_enough():
     for listed, is_read in ((9, True), (10, False)):
         for due in (True, False):
             history = {"fetched_at": NOON.timestamp(), "listed": listed}
@@ -253,7 +243,7 @@ def test_does_not_read_sections_if_listings_are_long_enough(fake_clock: FakeCloc
             assert ("news/" in fetched(site)) is is_read
 
 
-def test_revisits_come_last_and_do_not_count(fake_clock: FakeClock):
+def test_revisits_come_last_and_do_not_count():
     site = frontier()
     fetched(site)
     history = {"hash": "00" * 16}

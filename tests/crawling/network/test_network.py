@@ -16,9 +16,9 @@ from twisted.internet.defer import Deferred
 from newscrawl.crawling.logs import LogText, LogTextFilter
 from newscrawl.crawling.network import RefusedError, copy_response
 from newscrawl.crawling.network.downloader import Downloader, LookupThread
+from newscrawl.crawling.network.page_download import MAX_HEADER_FEEDS, header_feeds, header_hints
 from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
 from tests.conftest import run_python
-from tests.helpers.crawl_history import in_loop
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 
@@ -40,7 +40,6 @@ HOSTS = (
 )
 
 
-@in_loop
 async def test_hosts_of_a_domain_share_a_slot():
     for _ in range(2):
         downloader = make_downloader()
@@ -52,7 +51,6 @@ async def test_hosts_of_a_domain_share_a_slot():
     assert slots(by_host, *HOSTS[:2]) == ["a.b.example", "www.b.example"]
 
 
-@in_loop
 async def test_a_domain_gets_no_more_requests_at_once_than_its_concurrency(
     monkeypatch: pytest.MonkeyPatch,
 ):
@@ -74,7 +72,6 @@ async def test_a_domain_gets_no_more_requests_at_once_than_its_concurrency(
     assert max(numbers) == 2
 
 
-@in_loop
 async def test_a_given_slot_takes_precedence():
     downloader = make_downloader()
     assert slots(downloader, HOSTS[0], download_slot="mine") == ["mine"]
@@ -83,7 +80,6 @@ async def test_a_given_slot_takes_precedence():
     assert slots(downloader, HOSTS[2], download_slot="b.example") == ["c.example"]
 
 
-@in_loop
 async def test_slots_take_turns(monkeypatch: pytest.MonkeyPatch):
     """As many downloads as allowed; a slot that waits for its delay takes the turn of no other."""
     downloader = make_downloader(
@@ -124,7 +120,6 @@ async def test_slots_take_turns(monkeypatch: pytest.MonkeyPatch):
             await request
 
 
-@in_loop
 async def test_requests_that_wait_need_a_scheduler_that_knows_slots():
     downloader = make_downloader(CONCURRENT_REQUESTS=2)
     downloader.active.update(Request(f"http://a.example/{n}") for n in range(4))
@@ -137,7 +132,6 @@ async def test_requests_that_wait_need_a_scheduler_that_knows_slots():
     assert not downloader.needs_backout()
 
 
-@in_loop
 async def test_refuses_waiting_requests_of_a_slot():
     downloader = make_downloader()
     slot = downloader.slots["a.example"] = Slot(1, 0, jitter=0)
@@ -247,3 +241,28 @@ def test_limits_of_a_pace():
     assert not pace.gives_up
     assert pace.is_closed(NOW + timedelta(seconds=59))
     assert not pace.is_closed(NOW + timedelta(seconds=60))
+
+
+URL = "https://news.example/a"
+FEED = 'rel=alternate; type="application/rss+xml"'
+
+
+def page(*links: str) -> Response:
+    return Response(URL, headers={"Link": list(links)})
+
+
+def test_finds_feeds_and_the_canonical_url():
+    response = page(
+        f"</feed>; {FEED}, <b.css>; rel=preload",
+        "<mailto:a@b.example>; rel=canonical",
+        '</story>; rel="x canonical"',
+    )
+    assert header_feeds(response) == ["https://news.example/feed"]
+    assert header_hints(response) == {"canonical": "https://news.example/story"}
+
+
+def test_reads_the_first_links():
+    response = page(*(f"</{number}>; {FEED}" for number in range(1000)), "</b>; rel=canonical")
+    assert header_feeds(response) == [f"https://news.example/{n}" for n in range(MAX_HEADER_FEEDS)]
+    assert header_hints(response) == {"canonical": "https://news.example/b"}
+    assert header_hints(page("x" * 70_000, "</b>; rel=canonical")) == {}

@@ -174,10 +174,7 @@ def test_limits_the_sitemaps_of_robots_txt():
         ([{"location": "/", "tdm-reservation": 1}], {"/", "/a", "/b/c"}),
         ([{"location": "/b*", "tdm-reservation": 1, "tdm-policy": "https://a.example/"}], {"/b/c"}),
         (
-            [
-                {"location": "/", "tdm-reservation": 1},
-                {"location": "/a$", "tdm-reservation": 0},
-            ],
+            [{"location": "/", "tdm-reservation": 1}, {"location": "/a$", "tdm-reservation": 0}],
             {"/", "/b/c"},
         ),
         ([{"location": "/", "tdm-reservation": 0}], set()),

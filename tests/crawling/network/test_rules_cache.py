@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -20,8 +20,7 @@ from newscrawl.crawling.network.rules_cache import (
     SizedCache,
 )
 from newscrawl.spiders.sitelist import SitelistSpider
-
-NOW = datetime(2026, 5, 4, tzinfo=UTC)
+from tests.helpers.crawl_history import NOON, FakeClock
 
 
 def crawler(state: Path | str = "") -> Crawler:
@@ -41,30 +40,27 @@ def test_sized_cache_removes_the_least_recently_used():
 
 
 @pytest.mark.parametrize("text", ["x" * 100_000, "\U0001f600" * 25_000])
-def test_rules_of_all_hosts_are_limited(text: str):
+async def test_rules_of_all_hosts_are_limited(text: str):
     """Rules that were removed are fetched again."""
     fetched: list[int] = []
+    cache = RulesCache(crawler(), "robots")
+    for host in [*range(2000), 0]:
 
-    async def crawl() -> RulesCache:
-        cache = RulesCache(crawler(), "robots")
-        for host in [*range(2000), 0]:
+        async def fetch(host: int = host) -> HostRules:
+            fetched.append(host)
+            return HostRules(text=f"{host}{text}")
 
-            async def fetch(host: int = host) -> HostRules:
-                fetched.append(host)
-                return HostRules(text=f"{host}{text}")
-
-            await cache.get(host, fetch)
-            await cache.get(host, fetch)
-        return cache
-
-    cache = asyncio.run(crawl())
+        await cache.get(host, fetch)
+        await cache.get(host, fetch)
     assert fetched == [*range(2000), 0]
     assert cache._kept.size <= rules_cache.MAX_CACHE_SIZE
     assert 50 < len(cache._kept._entries) < 500
 
 
 @pytest.mark.parametrize("size", [1000, 20_000])
-def test_rules_are_remembered_whole_unless_they_are_long(tmp_path: Path, size: int):
+async def test_rules_are_remembered_whole_unless_they_are_long(
+    tmp_path: Path, fake_clock: FakeClock, size: int
+):
     """A site can have many hosts."""
     fetched: list[HostRules] = []
 
@@ -79,56 +75,41 @@ def test_rules_are_remembered_whole_unless_they_are_long(tmp_path: Path, size: i
         finally:
             await CrawlStore.for_crawler(running).close()
 
-    try:
-        clock.set_clock(lambda: NOW)
-        assert asyncio.run(crawl()) == fetched[0]
-        is_kept = size < MAX_REMEMBERED
-        assert asyncio.run(crawl()) == replace(fetched[0], remembered=is_kept)
-        assert len(fetched) == (1 if is_kept else 2)
-    finally:
-        clock.set_clock()
+    assert await crawl() == fetched[0]
+    is_kept = size < MAX_REMEMBERED
+    assert await crawl() == replace(fetched[0], remembered=is_kept)
+    assert len(fetched) == (1 if is_kept else 2)
 
 
-def test_requests_share_a_fetch_and_rules_expire():
+async def test_requests_share_a_fetch_and_rules_expire(fake_clock: FakeClock):
     calls = 0
-    try:
-        clock.set_clock(lambda: NOW)
 
-        async def fetch() -> HostRules:
-            nonlocal calls
-            calls += 1
-            await asyncio.sleep(0)
-            return HostRules(clock.now() + timedelta(hours=1))
+    async def fetch() -> HostRules:
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(0)
+        return HostRules(clock.now() + timedelta(hours=1))
 
-        async def crawl() -> None:
-            cache = RulesCache(crawler(), "robots")
-            await asyncio.gather(*(cache.get("a", fetch) for _ in range(5)))
-            assert calls == 1
-            for hours in (-2, 2):  # by which the system clock is set meanwhile
-                system = NOW + timedelta(hours=hours)
-                clock.set_clock(lambda now=system: now, lambda: NOW)
-                await cache.get("a", fetch)
-                assert calls == 1
-            clock.set_clock(lambda: NOW + timedelta(hours=2))
-            await cache.get("a", fetch)
-            assert calls == 2
-
-        asyncio.run(crawl())
-    finally:
-        clock.set_clock()
+    cache = RulesCache(crawler(), "robots")
+    await asyncio.gather(*(cache.get("a", fetch) for _ in range(5)))
+    assert calls == 1
+    for hours in (-2, 2):  # by which the system clock is set meanwhile
+        clock.set_clock(lambda now=NOON + timedelta(hours=hours): now, lambda: NOON)
+        await cache.get("a", fetch)
+        assert calls == 1
+    clock.set_clock(lambda: NOON + timedelta(hours=2))
+    await cache.get("a", fetch)
+    assert calls == 2
 
 
-def test_failed_fetch_is_repeated():
+async def test_failed_fetch_is_repeated():
     async def fail() -> HostRules:
         raise OSError("refused")
 
-    async def crawl() -> None:
-        cache = RulesCache(crawler(), "robots")
-        for _ in range(2):
-            with pytest.raises(OSError, match="refused"):
-                await cache.get("a", fail)
-
-    asyncio.run(crawl())
+    cache = RulesCache(crawler(), "robots")
+    for _ in range(2):
+        with pytest.raises(OSError, match="refused"):
+            await cache.get("a", fail)
 
 
 def test_parsers_are_shared_and_limited():

@@ -116,14 +116,7 @@ def test_each_feed_has_each_article_once(tmp_path: Path):
     assert folder.crawl(0, LARGE) == 0
     every, odd = list(range(20)), list(range(1, 20, 2))
     names = ["good.jsonl", "good.parquet", "a.jsonl", "b.csv", "c*.parquet", "d*.json", "e*.gz"]
-    for pattern in [
-        *names,
-        "f.pickle",
-        "all.marshal",
-        "h-*.jsonl",
-        "j.jsonl",
-        "third.jsonl",
-    ]:
+    for pattern in [*names, "f.pickle", "all.marshal", "h-*.jsonl", "j.jsonl", "third.jsonl"]:
         assert folder.numbers(pattern) == every, pattern
     for pattern in ("g.jsonl", "third.csv"):
         assert folder.numbers(pattern) == odd, pattern

@@ -15,12 +15,7 @@ from pathlib import Path
 import pytest
 
 from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX
-from newscrawl.crawling.output.segments import (
-    MANIFEST,
-    SegmentError,
-    list_segments,
-    read_segments,
-)
+from newscrawl.crawling.output.segments import MANIFEST, SegmentError, list_segments, read_segments
 from tests.conftest import REPOSITORY
 from tests.helpers.forked_scrapy import ForkedScrapy
 from tests.helpers.segment_killer import DAY, STORE, items, write
@@ -242,10 +237,7 @@ def test_writes_partial_segment_after_time(tmp_path: Path):
 
 @pytest.mark.slow
 def test_killed_crawls_lose_no_item(tmp_path: Path):
-    options = {
-        "NEWSCRAWL_SEGMENT_ITEMS": 7,
-        "NEWSCRAWL_CHECKPOINT": 0.02,
-    }
+    options = {"NEWSCRAWL_SEGMENT_ITEMS": 7, "NEWSCRAWL_CHECKPOINT": 0.02}
     made = random.Random(7)
     before = 0
     for _ in range(5):
