@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.coreex import CoreExParameters, coreex, count_terminals, find_title
+from newscrawl.body.coreex import (
+    CoreExParameters,
+    coreex,
+    count_terminals,
+    find_title,
+)
 from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, Document, parse_document
 from newscrawl.extraction.extract import extract
