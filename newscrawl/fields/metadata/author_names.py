@@ -16,6 +16,7 @@ from newscrawl.fields.dates.vocabulary import phrase, vocabulary
 from newscrawl.language_words import words as words_of
 from newscrawl.patterns import CJKPattern, lazy_regex
 from newscrawl.text import count_digits
+from newscrawl.text import words as words_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -65,7 +66,6 @@ _NO_NAME = lazy_regex(
     re.IGNORECASE,
 )
 _LETTER = lazy_regex(r"[^\W\d_]")
-_WORD = lazy_regex(r"[^\W\d_]+")
 # Of languages without blanks between words.
 _UNSPACED_LABEL = lazy_regex(
     "记者|記者|作者|文|撰|采写|编辑|执笔|執筆|著者|筆者|ライター|글|작성자|기자|특파원|โดย|[【〔]"
@@ -187,13 +187,13 @@ def may_have_label(text: str) -> bool:
     """Return whether *text* has a word of the labels of bylines: a quick test before the others."""
     if not text.isascii() and _UNSPACED_LABEL.search(text):
         return True
-    return not _label_words().isdisjoint(_WORD.findall(text.casefold()))
+    return not _label_words().isdisjoint(words_in(text))
 
 
 @cache
 def _label_words() -> frozenset[str]:
     lists = ("by", "local_by", "labels")
-    labels = (_WORD.findall(label.casefold()) for name in lists for label in words_of(name))
+    labels = (words_in(label) for name in lists for label in words_of(name))
     return frozenset(max(words, key=len) for words in labels if words)
 
 
