@@ -249,6 +249,11 @@ def read_names(
     """
     if text.isascii() and not any(map(str.isspace, text)) and _NO_NAME.search(text):
         return Names([], labelled=False)
+    folded = {site.casefold() for site in sites}
+    if not labelled and _is_plain(text):
+        name = "" if needs_label else _shown(text, labelled=False)
+        kind = kind_of(name, folded)
+        return Names([AuthorName(name, kind)] if kind != "other" else [], labelled=False)
     base = (language or "").partition("-")[0] or None
     if text[:1] == "[" and text[-1:] == "]":  # a list: "['Ada Meyer', 'Jo Bond']"
         text = _QUOTES.sub("", text[1:-1])
@@ -264,7 +269,6 @@ def read_names(
     text = credit().split(text, maxsplit=1)[0]
     if not (text.isascii() and text.replace(" ", "").isalpha()):
         text = _without_sign(_IN_BRACKETS.sub(_bracket, text))
-    folded = {site.casefold() for site in sites}
     names: list[AuthorName] = []
     for name, is_listed, is_after_mark in _parts(text, base, labelled=labelled):
         if is_after_mark and labelled and names:
@@ -275,6 +279,17 @@ def read_names(
             kind = _listed_kind(name, kind, is_after=is_after)
         names.append(AuthorName(name, kind))
     return Names([name for name in names if name.kind != "other"], labelled)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether *text* has no labels, numbers and separators: the common case."""
+    is_plain = text.isascii() and text.replace(" ", "").isalpha()
+    return is_plain and _joining_words().isdisjoint(text.lower().split())
+
+
+@cache
+def _joining_words() -> frozenset[str]:
+    return _label_words() | words_of("and") | words_of("and_full")
 
 
 def _listed_kind(name: str, kind: Kind, *, is_after: bool) -> Kind:

@@ -128,7 +128,9 @@ class StructuredData:
         articles = find_nodes(self.nodes, ARTICLE_TYPES)[:MAX_VALUES]
         #: the object of the article, possibly empty: of several the one that agrees most with the
         #: page
-        self.article = max(articles, key=self._node_agrees, default={})
+        self.article = articles[0] if articles else {}
+        if len(articles) > 1:
+            self.article = max(articles, key=self._node_agrees)
 
     def _node_agrees(self, node: JsonObject) -> float:
         headline = node.get("headline") or node.get("name")
@@ -301,7 +303,7 @@ class StructuredData:
             if self.document.chars(row) >= least
             or rows_between(headings, row, self.document.end[row])
         ]
-        return max(scopes, key=self._scope_agrees, default=None)
+        return max(scopes, key=self._scope_agrees) if len(scopes) > 1 else next(iter(scopes), None)
 
     def _scope_agrees(self, row: int) -> tuple[float, float]:
         """Return how far the item at *row* is the article of the page, and its length."""

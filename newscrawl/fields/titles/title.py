@@ -219,18 +219,16 @@ def _first_stated(stated: Mapping[str, str]) -> Headline | None:
 
 def _logos(document: Document, parts: Sequence[list[str]], url: str | None) -> Iterator[str]:
     """Yield texts of links to the front page that are, begin or end a stated title with *parts*."""
-    ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
-    addresses, host = document.attributes["href"], _host(url or "")
-    home = {
-        address
-        for address in filter(_HOME.fullmatch, set(addresses.values()))
-        if address and (url is None or "//" not in address or _host(address) == host)
-    }
-    for row in compress(addresses, map(home.__contains__, addresses.values())):
-        if document.tag[row] == "a" and 0 < document.chars(row) <= _MAX_SITE_LENGTH:
-            text = document.shown_text(row)
-            if _normalized(text) in ends:
-                yield text
+    addresses, tag, host = document.attributes["href"], document.tag, _host(url or "")
+    home = [
+        row
+        for row in compress(addresses, map(_HOME.fullmatch, addresses.values()))
+        if tag[row] == "a" and 0 < document.chars(row) <= _MAX_SITE_LENGTH
+        if (address := addresses[row])
+        if url is None or "//" not in address or _host(address) == host
+    ]
+    ends = {_normalized(it) for split in parts if home for it in (split[0], split[-1])}
+    yield from (text for text in map(document.shown_text, home) if _normalized(text) in ends)
     splits = [split for split in parts if len(split) > 1 and len(split[0]) <= _MAX_SITE_LENGTH]
     yield from _mastheads(document, splits)
 
@@ -289,11 +287,6 @@ class SiteNames:
         return [split(title) for title in titles for split in (parts_of, _AT_NAME.split)]
 
     @cached_property
-    def _possible(self) -> set[str]:
-        """The names that the page may show: ends of its stated titles."""
-        return {_letters(part) for split in self._parts for part in (split[0], split[-1])}
-
-    @cached_property
     def _headings(self) -> set[str]:
         shown = () if self._document is None else _headings(self._document, "h1")
         return {heading.text.lower() for heading in shown}
@@ -303,9 +296,7 @@ class SiteNames:
         if weighted_length(text) > _MAX_SITE_LENGTH:
             return False
         letters = _letters(text)
-        if letters in self._stated or letters in self._labels:
-            return True
-        return letters in self._possible and letters in self._names
+        return letters in self._labels or letters in self._names
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at either end, and sections before it.
