@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-from collections import Counter
 from functools import cached_property, lru_cache
 from itertools import compress, islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
 from newscrawl.items import Evidence
-from newscrawl.text import squeeze, weighted_length, words
+from newscrawl.text import squeeze, weighted_length, word_f1, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -177,13 +176,6 @@ def words_kept(document: Document, rows: Iterable[int]) -> list[list[int]]:
                 continue
         groups.append([row])
     return groups
-
-
-def word_f1(first: str, second: str) -> float:
-    """Return the F1 of the bags of words of two texts."""
-    bag, other = Counter(words(first)), Counter(words(second))
-    common = (bag & other).total()
-    return 2 * common / (bag.total() + other.total()) if common else 0.0
 
 
 class _Heading(NamedTuple):
