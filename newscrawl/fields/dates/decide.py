@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 from urllib.parse import urlsplit
 
-from newscrawl.document.document import rows_between
 from newscrawl.document.rows import MAX_SHORT_TEXT
 from newscrawl.fields.dates.visible_dates import any_may_hold_date, read_dates
 from newscrawl.fields.dates.vocabulary import zones_of
@@ -414,12 +413,9 @@ class _TextReader(NamedTuple):
         if self.places.title_row is None:
             end = max((self.document.end[root] for root in forest), default=len(self.document))
             first, last = 0, bisect_left(rows, end) + _HALF_WEIGHT_DISTANCE
-        near = rows[first:last]
-        numbers = set(
-            rows_between(self.document.number_rows, near[0], near[-1] + 1) if near else ()
-        )
+        numbers = set(self.document.number_rows)
         with_digit, without_digit = [], []
-        for position, row in enumerate(near, first):
+        for position, row in enumerate(rows[first:last], first):
             length = len(text[row])
             is_long = length > MAX_NODE_LENGTH
             may_hold_date = _DATELINE.match if is_long else _DIGIT.search

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_right
 from functools import cached_property, lru_cache
 from itertools import compress, islice, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
@@ -189,12 +190,8 @@ class _Heading(NamedTuple):
 def _most_similar(
     document: Document, headings: Iterable[_Heading], stated: Collection[str], min_f1: float
 ) -> Headline | None:
-    best, best_f1 = None, 0.0
-    titles = set(stated)
-    for heading in headings:
-        for text in titles:
-            if (f1 := word_f1(heading.text, text)) > best_f1:
-                best, best_f1 = heading, f1
+    pairs = ((word_f1(it.text, text), it) for it in headings for text in set(stated))
+    best_f1, best = max(pairs, key=itemgetter(0), default=(0.0, None))
     if best is None or best_f1 < min_f1:
         return None
     confidence = CONFIDENCE["similar" if best_f1 > _HIGH_SIMILARITY else "related"]
@@ -203,10 +200,8 @@ def _most_similar(
 
 
 def _first_stated(stated: Mapping[str, str]) -> Headline | None:
-    for source, text in stated.items():
-        if text:
-            return Headline(text, Evidence(source, CONFIDENCE["stated"]))
-    return None
+    evidence = ((text, Evidence(it, CONFIDENCE["stated"])) for it, text in stated.items() if text)
+    return next((Headline(*found) for found in evidence), None)
 
 
 def _logos(document: Document, parts: Sequence[list[str]], url: str | None) -> Iterator[str]:
@@ -288,7 +283,7 @@ class SiteNames:
         if weighted_length(text) > _MAX_SITE_LENGTH:
             return False
         letters = _letters(text)
-        return letters in self._labels or letters in self._names
+        return letters in (*self._labels, *self._stated) or letters in self._names
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at either end, and sections before it.
