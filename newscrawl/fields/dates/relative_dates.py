@@ -78,9 +78,7 @@ def relative_dates(
     *folded* is the folded text, *spoken* its :func:`spoken_words`.
     """
     any_number = not words.ago_before.keys().isdisjoint(spoken)
-    numbers: list[re.Match[str]] = []
-    if any_number or not words.ago_words.isdisjoint(spoken) or not folded.isascii():
-        numbers += (_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded)
+    numbers = list((_ANY_NUMBER if any_number else _NUMBER_BEFORE_WORD).finditer(folded))
     days: list[VisibleDate] = []
     if not words.relative_words.isdisjoint(spoken):
         matches = list(_WORD.finditer(folded))
@@ -106,6 +104,10 @@ def _ago(
     folded = number.string
     start, end = number.span()
     after_start = end + (folded[end : end + 1] == " ")
+    near = folded[after_start : after_start + KEY_LENGTH]
+    is_word = len(near) == KEY_LENGTH and near.isalpha()
+    if is_word and not any_number and words.ago.keys().isdisjoint(_starts(near)):
+        return None  # the common case
     after = phrase(folded[after_start : after_start + _MAX_PHRASE])
     phrases = _phrases(after, words) if after[:1] == folded[after_start : after_start + 1] else []
     if not (phrases or any_number):
@@ -137,12 +139,17 @@ def _phrases(after: str, words: Vocabulary) -> list[Ago]:
     """Return the phrases whose part after the number begins *after*, longest first."""
     phrases = [
         ago
-        for start in words.ago.keys() & {after[:1], after[:2], after[:KEY_LENGTH]}
+        for start in words.ago.keys() & _starts(after)
         for text, entries in words.ago[start].items()
         if after.startswith(text) and _is_word_end(after, len(text))
         for ago in entries
     ]
     return sorted(phrases, key=lambda ago: ago.rank) if len(phrases) > 1 else phrases
+
+
+def _starts(text: str) -> set[str]:
+    """Return the starts of *text* by which phrases are looked up."""
+    return {text[:1], text[:2], text[:KEY_LENGTH]}
 
 
 def _is_word_end(text: str, end: int) -> bool:

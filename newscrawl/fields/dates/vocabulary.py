@@ -108,8 +108,6 @@ class Vocabulary:
     day_periods: dict[str, str]
     #: first characters of the phrase after the number, at most KEY_LENGTH -> phrase -> entries
     ago: dict[str, dict[str, list[Ago]]]
-    #: first words of these phrases
-    ago_words: frozenset[str]
     #: last word before the number -> entries with nothing after it, longest first
     ago_before: dict[str, list[Ago]]
     #: phrase such as "yesterday" -> unit and number of them before now
@@ -175,7 +173,6 @@ def _vocabulary(base: str) -> Vocabulary:
         fillers=frozenset(word for layer in layers[1:] for word in layer.get("fillers", ())),
         day_periods=merged("day_periods"),
         ago=ago,
-        ago_words=_first_words(phrase for phrases in ago.values() for phrase in phrases),
         ago_before=ago_before,
         moments={key: (unit, int(count)) for key, (count, unit) in counts.items()},
         weekdays=weekdays,

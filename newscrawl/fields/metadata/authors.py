@@ -115,13 +115,11 @@ _NO_PERSON = lazy_regex(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings
 # Pages of other people, too: the address must name the author. "/teams/" are those of a sport.
 _PERSON_PAGE = lazy_regex(r"/(?:by|team|(?:profile|user|producer)s?)/(.+)")
 # A quick test of all addresses of a page before both.
-_PERSON_LINK = lazy_regex(
-    r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter|by/|team/|profile|user|producer)|[?&]author="
-)
 _PERSON_PARTS = (
-    "/auth", "/autor", "/auteur", "/writer", "/staff", "/contributor", "/journalist", "/reporter",
+    "/author", "/autor", "/auteur", "/writer", "/staff", "/contributor", "/journalist", "/reporter",
     "/by/", "/team/", "/profile", "/user", "/producer", "?author=", "&author=",
 )  # fmt: skip
+_PERSON_LINK = lazy_regex("|".join(map(re.escape, _PERSON_PARTS)))
 _WORD = lazy_regex(r"[^\W\d_]{2,}")
 _MIN_UNCASED = "\u0590"
 """Letters of scripts without capitals are not before it."""
@@ -477,14 +475,11 @@ class _Bylines:
         is_full = near and all(is_full_name(name.text) for name in names)
         if not names or not (is_plain or is_full):
             return None
+        dates = (read_dates(it, language=self.language) for it in (*before, text, *after[:1]))
         is_known = (
             has_role
             or (first and any(document.text[it].startswith(names[0].text) for it in rows[last:]))
-            or any(
-                it.has_year
-                for part in (*before, text, *after[:1])
-                for it in read_dates(part, language=self.language)
-            )
+            or any(it.has_year for it in chain.from_iterable(dates))
         )
         if not (is_known or (first and placed)):
             return None
