@@ -72,6 +72,12 @@ def words(text: str) -> list[str]:
     return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
 
 
+def word_f1(first: str, second: str) -> float:
+    """Return the F1 of the sets of words of two texts."""
+    own, other = set(words(first)), set(words(second))
+    return 2 * len(own & other) / (len(own) + len(other) or 1)
+
+
 def places_of(pattern: re.Pattern[str], joined: str) -> list[int]:
     """Return the indices of the texts *joined* by NUL in which *pattern* matches; NUL ends one."""
     starts = [0, *[found.start() for found in pattern.finditer(joined)]]

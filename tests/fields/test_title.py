@@ -5,8 +5,9 @@ import pytest
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.extract import extract
 from newscrawl.fields.metadata.metadata import read_metadata
-from newscrawl.fields.titles.title import Headline, choose_title, parts_of, separators, word_f1
+from newscrawl.fields.titles.title import Headline, choose_title, parts_of, separators
 from newscrawl.items import Evidence
+from newscrawl.text import word_f1
 
 URL = "https://www.riverpost.example/story"
 STORY = "Council reopens the old bridge after five years"

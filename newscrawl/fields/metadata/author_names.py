@@ -16,6 +16,7 @@ from newscrawl.fields.dates.vocabulary import phrase, vocabulary
 from newscrawl.language_words import words as words_of
 from newscrawl.patterns import CJKPattern, lazy_regex
 from newscrawl.text import count_digits
+from newscrawl.text import words as words_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -65,7 +66,6 @@ _NO_NAME = lazy_regex(
     re.IGNORECASE,
 )
 _LETTER = lazy_regex(r"[^\W\d_]")
-_WORD = lazy_regex(r"[^\W\d_]+")
 # Of languages without blanks between words.
 _UNSPACED_LABEL = lazy_regex(
     "记者|記者|作者|文|撰|采写|编辑|执笔|執筆|著者|筆者|ライター|글|작성자|기자|특파원|โดย|[【〔]"
@@ -187,13 +187,13 @@ def may_have_label(text: str) -> bool:
     """Return whether *text* has a word of the labels of bylines: a quick test before the others."""
     if not text.isascii() and _UNSPACED_LABEL.search(text):
         return True
-    return not _label_words().isdisjoint(_WORD.findall(text.casefold()))
+    return not _label_words().isdisjoint(words_in(text))
 
 
 @cache
 def _label_words() -> frozenset[str]:
     lists = ("by", "local_by", "labels")
-    labels = (_WORD.findall(label.casefold()) for name in lists for label in words_of(name))
+    labels = (words_in(label) for name in lists for label in words_of(name))
     return frozenset(max(words, key=len) for words in labels if words)
 
 
@@ -249,6 +249,11 @@ def read_names(
     """
     if text.isascii() and not any(map(str.isspace, text)) and _NO_NAME.search(text):
         return Names([], labelled=False)
+    folded = {site.casefold() for site in sites}
+    if not labelled and _is_plain(text):
+        name = "" if needs_label else _shown(text, labelled=False)
+        kind = kind_of(name, folded)
+        return Names([AuthorName(name, kind)] if kind != "other" else [], labelled=False)
     base = (language or "").partition("-")[0] or None
     if text[:1] == "[" and text[-1:] == "]":  # a list: "['Ada Meyer', 'Jo Bond']"
         text = _QUOTES.sub("", text[1:-1])
@@ -264,7 +269,6 @@ def read_names(
     text = credit().split(text, maxsplit=1)[0]
     if not (text.isascii() and text.replace(" ", "").isalpha()):
         text = _without_sign(_IN_BRACKETS.sub(_bracket, text))
-    folded = {site.casefold() for site in sites}
     names: list[AuthorName] = []
     for name, is_listed, is_after_mark in _parts(text, base, labelled=labelled):
         if is_after_mark and labelled and names:
@@ -275,6 +279,17 @@ def read_names(
             kind = _listed_kind(name, kind, is_after=is_after)
         names.append(AuthorName(name, kind))
     return Names([name for name in names if name.kind != "other"], labelled)
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether *text* has no labels, numbers and separators: the common case."""
+    is_plain = text.isascii() and text.replace(" ", "").isalpha()
+    return is_plain and _joining_words().isdisjoint(text.lower().split())
+
+
+@cache
+def _joining_words() -> frozenset[str]:
+    return _label_words() | words_of("and") | words_of("and_full")
 
 
 def _listed_kind(name: str, kind: Kind, *, is_after: bool) -> Kind:

@@ -115,10 +115,14 @@ _NO_PERSON = lazy_regex(r"/(?:log-?in|log-?out|sign-?(?:in|up)|register|settings
 # Pages of other people, too: the address must name the author. "/teams/" are those of a sport.
 _PERSON_PAGE = lazy_regex(r"/(?:by|team|(?:profile|user|producer)s?)/(.+)")
 # A quick test of all addresses of a page before both.
-_PERSON_LINK = lazy_regex(
-    r"/(?:auth?or|auteur|writer|staff|contributor|journalist|reporter|by/|team/|profile|user|producer)|[?&]author="
-)
+_PERSON_PARTS = (
+    "/author", "/autor", "/auteur", "/writer", "/staff", "/contributor", "/journalist", "/reporter",
+    "/by/", "/team/", "/profile", "/user", "/producer", "?author=", "&author=",
+)  # fmt: skip
+_PERSON_LINK = lazy_regex("|".join(map(re.escape, _PERSON_PARTS)))
 _WORD = lazy_regex(r"[^\W\d_]{2,}")
+_MIN_UNCASED = "\u0590"
+"""Letters of scripts without capitals are not before it."""
 
 
 class StatedAuthors(NamedTuple):
@@ -340,7 +344,7 @@ class _Bylines:
                 if is_short and not introduces:
                     is_marked = not marks.isdisjoint(map(rows.__getitem__, line))
                     if is_marked or after_by or has_label:
-                        found = self._marked(line, text, after_by=after_by)
+                        found = self._marked(line, text, after_by=after_by, has_label=has_label)
                     is_at_end = number == _AT_END or position >= last
                     is_below = is_at_end or number == 1 or paragraphs >= _MIN_STORY
                     if found and is_below and not after_by:
@@ -386,13 +390,17 @@ class _Bylines:
         above = (document.parent[rows[position]] for position in line)
         return all(document.tag[row] == "a" and row in document.attributes["href"] for row in above)
 
-    def _marked(self, line: list[int], text: str, *, after_by: bool) -> _Found | None:
+    def _marked(
+        self, line: list[int], text: str, *, after_by: bool, has_label: bool
+    ) -> _Found | None:
         """Return the names in a line with a mark; with *after_by*, the line before it is "By"."""
         rows = [self.document.shown_rows[position] for position in line]
         sources = list(map(self._source, rows))
         marked = "class" in sources
         needs_label = not (marked or after_by or "link" in sources)
-        found = self._read(text, marked=marked, labelled=after_by, needs_label=needs_label)
+        found = Names([], labelled=False)
+        if after_by or has_label:
+            found = self._read(text, marked=marked, labelled=after_by, needs_label=needs_label)
         source = "link" if "link" in sources else "class" if marked else None
         source = "byline" if found.labelled else source
         if source is None or self._is_elsewhere(rows[0]):
@@ -444,14 +452,15 @@ class _Bylines:
         If *first*, also those that are repeated or in a place ("Ada Meyer in Oslo").
         Their words are not in lower case elsewhere on the page.
         """
-        if len(text) > _MAX_LINE or text[-1:] in "!?":
-            return None
         document, rows = self.document, self.document.shown_rows
-        above = document.closest_ancestors(rows[line[0]], _MAX_LEVELS)
         spaced = text.replace(",", " ").split()
-        is_name = sum(not is_lower(word) or "-" in word for word in spaced) > 1
-        is_link = any(map(document.attributes["href"].get, above))
-        if is_link or not is_name or self._is_elsewhere(rows[line[0]]):
+        if (
+            len(text) > _MAX_LINE
+            or text[-1:] in "!?"
+            or sum([it[0].isalpha() and (not is_lower(it) or "-" in it) for it in spaced]) <= 1
+            or not (near or max(text) >= _MIN_UNCASED)
+            or self._is_elsewhere(rows[line[0]], links=True)
+        ):
             return None
         placed = _IN_PLACE.search(text)
         found = self._read(text, labelled=placed is not None).names
@@ -466,15 +475,12 @@ class _Bylines:
         is_full = near and all(is_full_name(name.text) for name in names)
         if not names or not (is_plain or is_full):
             return None
-        dates = (
-            it
-            for text in (*before, text, *after[:1])
-            for it in read_dates(text, language=self.language)
+        dates = (read_dates(it, language=self.language) for it in (*before, text, *after[:1]))
+        is_known = (
+            has_role
+            or (first and any(document.text[it].startswith(names[0].text) for it in rows[last:]))
+            or any(it.has_year for it in chain.from_iterable(dates))
         )
-        is_repeated = first and any(
-            document.text[it].startswith(names[0].text) for it in rows[last:]
-        )
-        is_known = has_role or is_repeated or any(it.has_year for it in dates)
         if not (is_known or (first and placed)):
             return None
         page = document.join_texts(rows).replace(text, "", 1)
@@ -484,10 +490,11 @@ class _Bylines:
             return None
         return _Found(line[0], "place", rows[line[0]], ("", ""), names)
 
-    def _is_elsewhere(self, row: int) -> bool:
-        """Return whether the text node *row* is in a caption or a menu."""
+    def _is_elsewhere(self, row: int, *, links: bool = False) -> bool:
+        """Return whether the text node *row* is in a caption or a menu; with *links*, in a link."""
         above = self.document.closest_ancestors(row, _MAX_LEVELS)
-        return any(self.document.tag[ancestor] in _OTHER_PLACES for ancestor in above)
+        is_link = links and any(map(self.document.attributes["href"].get, above))
+        return is_link or any(self.document.tag[it] in _OTHER_PLACES for it in above)
 
     def _source(self, row: int) -> str | None:
         """Return the mark of a text node: the page of an author or a class."""
@@ -518,13 +525,13 @@ class _Bylines:
         """
         document, rows = self.document, self.document.shown_rows
         address_of, links = document.attributes["href"].get, document.rows_of("a")
-        near: set[int] = set()
+        around = set(self._authors)
         for first, stop in spans if rows else ():
             start, last = rows[max(0, first - _NODES_IN_LINK)], rows[min(stop, len(rows)) - 1]
-            near.update(rows_between(links, start, last + 1))
-        addresses = {link: address_of(link, "") for link in near}
-        places = places_of(_PERSON_LINK, "\0".join(addresses.values()).lower())
-        around = (*self._authors, *map([*addresses].__getitem__, places))
+            near = rows_between(links, start, last + 1)
+            addresses = "\0".join([address_of(link, "") for link in near]).lower()
+            if any(map(addresses.__contains__, _PERSON_PARTS)):  # a pattern takes longer
+                around.update(map(near.__getitem__, places_of(_PERSON_LINK, addresses)))
         inside = (rows_between(rows, row, document.end[row]) for row in around)
         return frozenset(chain.from_iterable(inside))
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from collections.abc import Set as AbstractSet
 
 JsonObject = dict[str, Any]
 
@@ -97,11 +96,6 @@ def page_nodes(values: Iterable[Any]) -> list[JsonObject]:
             nodes.append(value)
             pending.extend(value[name] for name in reversed(_CONTAINERS) if name in value)
     return nodes
-
-
-def find_nodes(nodes: Iterable[JsonObject], wanted: AbstractSet[str]) -> list[JsonObject]:
-    """Return the *nodes* of any of the *wanted* types."""
-    return [node for node in nodes if not wanted.isdisjoint(types(node))]
 
 
 def person_names(value: Any, resolved: Callable[[JsonObject], JsonObject]) -> Iterator[str]:

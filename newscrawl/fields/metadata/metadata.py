@@ -18,10 +18,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from newscrawl.fields.metadata.authors import CONFIDENCE as AUTHOR_CONFIDENCE
 from newscrawl.fields.metadata.authors import StatedAuthors, stated_authors
 from newscrawl.fields.metadata.description import stated_descriptions
-from newscrawl.fields.metadata.jsonld import JsonObject, as_list, person_names
+from newscrawl.fields.metadata.jsonld import JsonObject, as_list
 from newscrawl.fields.metadata.media import main_image
 from newscrawl.fields.metadata.places import StoryPlaces
-from newscrawl.fields.metadata.sections import breadcrumbs, is_home_page, section, site_name, tags
+from newscrawl.fields.metadata.sections import (
+    breadcrumbs,
+    is_home_page,
+    section,
+    site_name,
+    stated_site_names,
+    tags,
+)
 from newscrawl.fields.metadata.structured_data import (
     MAX_VALUES,
     StatedText,
@@ -156,7 +163,8 @@ class Metadata:
 def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> Metadata:
     """Return the structured data of a page fetched from *url* at *fetched_at* (aware)."""
     reader = _Reader(document, url, fetched_at=fetched_at)
-    site_names = list(dict.fromkeys(reader.site_names()))
+    stated_names = list(stated_site_names(reader))
+    site_names = list(dict.fromkeys(name.text for name in stated_names))
     reader.stated_authors = stated_authors(reader, site_names, url)
     body = reader.article.get("articleBody")
     metadata = Metadata(
@@ -168,13 +176,13 @@ def read_metadata(document: Document, url: str | None, fetched_at: datetime) -> 
         descriptions=stated_descriptions(reader),
         stated_authors=reader.stated_authors,
     )
-    trail = breadcrumbs(reader, url, [title.text for title in metadata.titles])
+    trail = breadcrumbs(reader, [title.text for title in metadata.titles])
     for name, found in (
         ("canonical_url", reader.canonical_url(url)),
         ("language", reader.language),
         ("authors", reader.authors()),
         ("paywalled", reader.paywalled()),
-        ("site_name", site_name(reader, url)),
+        ("site_name", site_name(stated_names, reader.title, url)),
         ("section", section(reader, trail[0] if trail else (), url)),
         ("tags", tags(reader)),
         ("image", main_image(reader)),
@@ -211,11 +219,6 @@ class _Reader(StructuredData):
                 if "<" in clean or "&" in clean:
                     clean = plain_text(_INLINE.sub("", clean))
                 yield StatedText(clean, source)
-
-    def site_names(self) -> list[str]:
-        names = [self.first_meta("og:site_name"), self.first_meta("application-name")]
-        names += person_names(self.article.get("publisher"), self.resolved)
-        return [plain_text(name) for name in names if name]
 
     def published(self, url: str | None) -> Iterator[StatedDate]:
         yield from self._ld_dates([self.article], "json-ld", "datePublished")

@@ -174,11 +174,10 @@ def _comment_count(data: StructuredData, _: Article) -> int | None:
 def _linked_count(data: StructuredData) -> int | None:
     """Return the number in the first link to the comments of this page: "3 Kommentare"."""
     document = data.document
-    own = {address.partition("#")[0] for it in (data.base, *data.canonical[:1]) if (address := it)}
     for row, href in document.attributes["href"].items():
         address, _, fragment = href.partition("#")
         if fragment and _COMMENT_FRAGMENT.search(fragment.lower()) and document.tag[row] == "a":
-            is_own = not address or data.absolute(address) in own
+            is_own = not address or data.is_own(data.absolute(address))
             number = _COMMENT_NUMBER.fullmatch(document.shown_text(row)) if is_own else None
             if number:
                 return whole_number(number[1])

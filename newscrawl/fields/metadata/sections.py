@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from functools import cache, lru_cache, partial
 from itertools import chain, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -66,7 +67,7 @@ _PARTS_OF_MARKS = {
 _TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
 _TAG_PATH = lazy_regex(
-    r"/(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
+    r"/(?=[ehklmt])(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
 )
 _HEADINGS = HEADINGS - {"h1"}
 _SITE_PARTS = frozenset({"aside", "footer", "nav"})
@@ -85,26 +86,25 @@ _MIN_TITLE_WORDS = 3
 _MAX_SECTION_WORDS = 6
 
 
-def site_name(data: StructuredData, url: str | None) -> StatedText | None:
-    """Return the name of the publication, without a slogan that follows it.
+def site_name(names: Iterable[StatedText], title: str, url: str | None) -> StatedText | None:
+    """Return the first of *names* of the publication, without a slogan that follows it.
 
-    Without a statement, the part of the page title that names the host.
+    Without one, the part of the page *title* that names the host.
     """
-    host = _host_letters(url)
-    for stated in _site_names(data):
-        if stated.text and "://" not in stated.text:
-            name = _part_of_host(stated.text, host) or stated.text
-            return StatedText(name, stated.source)
-    title = clean_text(data.title)
+    host, title = _host_letters(url), clean_text(title)
+    for stated in names:
+        if "://" not in stated.text:
+            return stated._replace(text=_part_of_host(stated.text, host) or stated.text)
     found = _part_of_host(title, host)
     return StatedText(found, "title") if found and found != title else None
 
 
-def _site_names(data: StructuredData) -> Iterator[StatedText]:
-    yield from data.meta_texts(["og:site_name"])
-    for value in (data.article.get("publisher"), data.nodes_of("WebSite")):
-        yield from (StatedText(name, "json-ld") for name in data.json_ld_names(value))
-    yield from data.meta_texts(_SITE_META)
+def stated_site_names(data: StructuredData) -> Iterator[StatedText]:
+    """Yield the names of the publication, the most trusted first."""
+    values = (data.article.get("publisher"), data.nodes_of("WebSite"))
+    yield from filter(itemgetter(0), data.meta_texts(["og:site_name"]))
+    yield from (StatedText(it, "json-ld") for value in values for it in data.json_ld_names(value))
+    yield from filter(itemgetter(0), data.meta_texts(_SITE_META))
 
 
 def is_host(name: str, url: str | None) -> bool:
@@ -135,13 +135,12 @@ def _letters(text: str) -> str:
 
 
 def breadcrumbs(
-    data: StructuredData, url: str | None, titles: Iterable[str]
+    data: StructuredData, titles: Iterable[str]
 ) -> tuple[tuple[Breadcrumb, ...], str] | None:
     """Return the first trail of breadcrumbs without the page itself, and its source.
 
     *titles* are the titles that the page states.
     """
-    pages = {_address(address) for address in (url, *data.canonical[:1]) if address}
     shown = (Breadcrumb(text, address) for text, address in _marked_links(data, "breadcrumbs"))
     for source, trail in (
         ("json-ld", _json_ld_trail(data)),
@@ -151,16 +150,12 @@ def breadcrumbs(
     ):
         crumbs = list(islice(trail, MAX_VALUES))
         last = crumbs[-1] if crumbs else None
-        if last and (_address(last.url) in pages or _is_title(last, titles)):
+        url = last.url.partition("?")[0] if last and last.url else None
+        if last and (data.is_own(last.url) or data.is_own(url) or _is_title(last, titles)):
             del crumbs[-1]
         if crumbs:
             return tuple(crumbs), source
     return None
-
-
-def _address(url: str | None) -> str:
-    """Return *url* without what differs between addresses of one page."""
-    return (url or "").partition("://")[2].partition("?")[0].partition("#")[0].rstrip("/")
 
 
 def _is_title(crumb: Breadcrumb, titles: Iterable[str]) -> bool:

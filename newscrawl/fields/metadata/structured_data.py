@@ -17,7 +17,6 @@ from newscrawl.fields.metadata.jsonld import (
     JsonObject,
     addresses,
     as_list,
-    find_nodes,
     flat,
     page_nodes,
     parse_json_ld,
@@ -25,7 +24,7 @@ from newscrawl.fields.metadata.jsonld import (
     types,
     unescaped,
 )
-from newscrawl.text import squeeze, words
+from newscrawl.text import squeeze, word_f1
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -125,10 +124,13 @@ class StructuredData:
         self.nodes = page_nodes(self.json_ld)
         #: keys of the addresses of the page
         self._keys = {_key(address) for address in (url, *self.canonical[:1]) if address}
-        articles = find_nodes(self.nodes, ARTICLE_TYPES)[:MAX_VALUES]
+        found = (node for node in self.nodes if not ARTICLE_TYPES.isdisjoint(types(node)))
+        articles = list(islice(found, MAX_VALUES))
         #: the object of the article, possibly empty: of several the one that agrees most with the
         #: page
-        self.article = max(articles, key=self._node_agrees, default={})
+        self.article = articles[0] if articles else {}
+        if len(articles) > 1:
+            self.article = max(articles, key=self._node_agrees)
 
     def _node_agrees(self, node: JsonObject) -> float:
         headline = node.get("headline") or node.get("name")
@@ -136,12 +138,16 @@ class StructuredData:
 
     def _agreement(self, urls: Iterable[str], headline: Any, description: Any = None) -> float:
         """Return how far an article is the page's, by its address, headline and description."""
-        own = [_key(url) in self._keys for url in urls if not url.startswith("#")]
+        own = [self.is_own(url) for url in urls if not url.startswith("#")]
         return (
             any(own)
-            + max((_overlap(headline, title) for title in self._titles), default=0)
-            + max((_overlap(description, it) for it in self.meta.get("description", ())), default=0)
+            + _overlap(headline, self._titles)
+            + _overlap(description, self.meta.get("description", ()))
         )
+
+    def is_own(self, address: str | None) -> bool:
+        """Return whether *address* is that of the page, or its canonical one."""
+        return address is not None and _key(address) in self._keys
 
     @cached_property
     def _titles(self) -> list[str]:
@@ -301,7 +307,7 @@ class StructuredData:
             if self.document.chars(row) >= least
             or rows_between(headings, row, self.document.end[row])
         ]
-        return max(scopes, key=self._scope_agrees, default=None)
+        return max(scopes, key=self._scope_agrees) if len(scopes) > 1 else next(iter(scopes), None)
 
     def _scope_agrees(self, row: int) -> tuple[float, float]:
         """Return how far the item at *row* is the article of the page, and its length."""
@@ -351,13 +357,11 @@ def _key(address: str) -> str:
     return address.partition("://")[2].partition("#")[0].removeprefix("www.").rstrip("/")
 
 
-def _overlap(stated: Any, shown: str) -> float:
-    """Return the F1 of the words of a stated text and a text of the page, 0 below a half."""
-    if not isinstance(stated, str):
-        return 0
-    own, other = set(words(stated[:MAX_TEXT_LENGTH])), set(words(shown[:MAX_TEXT_LENGTH]))
-    common = 2 * len(own & other) / (len(own) + len(other) or 1)
-    return common if common > _MIN_OVERLAP else 0
+def _overlap(stated: Any, shown: Iterable[str]) -> float:
+    """Return the best F1 of the words of a stated text and texts of the page, 0 below a half."""
+    own = stated[:MAX_TEXT_LENGTH] if isinstance(stated, str) else ""
+    best = max((word_f1(own, text[:MAX_TEXT_LENGTH]) for text in shown if own), default=0.0)
+    return best if best > _MIN_OVERLAP else 0
 
 
 def instant_of(element: Statement) -> str:

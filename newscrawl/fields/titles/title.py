@@ -5,14 +5,14 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
-from collections import Counter
 from functools import cached_property, lru_cache
 from itertools import compress, islice, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
 from newscrawl.items import Evidence
-from newscrawl.text import squeeze, weighted_length, words
+from newscrawl.text import squeeze, weighted_length, word_f1, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -179,13 +179,6 @@ def words_kept(document: Document, rows: Iterable[int]) -> list[list[int]]:
     return groups
 
 
-def word_f1(first: str, second: str) -> float:
-    """Return the F1 of the bags of words of two texts."""
-    bag, other = Counter(words(first)), Counter(words(second))
-    common = (bag & other).total()
-    return 2 * common / (bag.total() + other.total()) if common else 0.0
-
-
 class _Heading(NamedTuple):
     row: int
     text: str
@@ -197,12 +190,8 @@ class _Heading(NamedTuple):
 def _most_similar(
     document: Document, headings: Iterable[_Heading], stated: Collection[str], min_f1: float
 ) -> Headline | None:
-    best, best_f1 = None, 0.0
-    titles = set(stated)
-    for heading in headings:
-        for text in titles:
-            if (f1 := word_f1(heading.text, text)) > best_f1:
-                best, best_f1 = heading, f1
+    pairs = ((word_f1(it.text, text), it) for it in headings for text in set(stated))
+    best_f1, best = max(pairs, key=itemgetter(0), default=(0.0, None))
     if best is None or best_f1 < min_f1:
         return None
     confidence = CONFIDENCE["similar" if best_f1 > _HIGH_SIMILARITY else "related"]
@@ -211,26 +200,22 @@ def _most_similar(
 
 
 def _first_stated(stated: Mapping[str, str]) -> Headline | None:
-    for source, text in stated.items():
-        if text:
-            return Headline(text, Evidence(source, CONFIDENCE["stated"]))
-    return None
+    evidence = ((text, Evidence(it, CONFIDENCE["stated"])) for it, text in stated.items() if text)
+    return next((Headline(*found) for found in evidence), None)
 
 
 def _logos(document: Document, parts: Sequence[list[str]], url: str | None) -> Iterator[str]:
     """Yield texts of links to the front page that are, begin or end a stated title with *parts*."""
-    ends = {_normalized(part) for split in parts for part in (split[0], split[-1])}
-    addresses, host = document.attributes["href"], _host(url or "")
-    home = {
-        address
-        for address in filter(_HOME.fullmatch, set(addresses.values()))
-        if address and (url is None or "//" not in address or _host(address) == host)
-    }
-    for row in compress(addresses, map(home.__contains__, addresses.values())):
-        if document.tag[row] == "a" and 0 < document.chars(row) <= _MAX_SITE_LENGTH:
-            text = document.shown_text(row)
-            if _normalized(text) in ends:
-                yield text
+    addresses, tag, host = document.attributes["href"], document.tag, _host(url or "")
+    home = [
+        row
+        for row in compress(addresses, map(_HOME.fullmatch, addresses.values()))
+        if tag[row] == "a" and 0 < document.chars(row) <= _MAX_SITE_LENGTH
+        if (address := addresses[row])
+        if url is None or "//" not in address or _host(address) == host
+    ]
+    ends = {_normalized(it) for split in parts if home for it in (split[0], split[-1])}
+    yield from (text for text in map(document.shown_text, home) if _normalized(text) in ends)
     splits = [split for split in parts if len(split) > 1 and len(split[0]) <= _MAX_SITE_LENGTH]
     yield from _mastheads(document, splits)
 
@@ -289,11 +274,6 @@ class SiteNames:
         return [split(title) for title in titles for split in (parts_of, _AT_NAME.split)]
 
     @cached_property
-    def _possible(self) -> set[str]:
-        """The names that the page may show: ends of its stated titles."""
-        return {_letters(part) for split in self._parts for part in (split[0], split[-1])}
-
-    @cached_property
     def _headings(self) -> set[str]:
         shown = () if self._document is None else _headings(self._document, "h1")
         return {heading.text.lower() for heading in shown}
@@ -303,9 +283,7 @@ class SiteNames:
         if weighted_length(text) > _MAX_SITE_LENGTH:
             return False
         letters = _letters(text)
-        if letters in self._stated or letters in self._labels:
-            return True
-        return letters in self._possible and letters in self._names
+        return letters in (*self._labels, *self._stated) or letters in self._names
 
     def strip(self, title: str) -> str:
         """Return *title* without the site's name at either end, and sections before it.
