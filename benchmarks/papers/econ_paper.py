@@ -12,9 +12,9 @@ from lxml import html as lxml_html
 
 from newscrawl.body.coreex import CoreExParameters, coreex
 from newscrawl.body.econ import EconParameters, backtrack, extract_news
-from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, parse_document
 from newscrawl.document.rows import BLOCK_LEVEL
+from newscrawl.extraction.render import render
 from newscrawl.lab.corpora.alignment import covered_nodes
 from newscrawl.lab.corpora.corpus import LabelledPage
 from newscrawl.lab.corpora.metrics import bag_score, mean

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MIN_LONG = 80
 """Weighted characters from which a block is long."""
+MIN_STORY = 300
+"""Weighted characters of long texts from which they may be a story."""
 MAX_LINK_DENSITY = 0.25
 """Link density up to which, exclusive, a long block is prose."""
 

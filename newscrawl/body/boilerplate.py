@@ -10,6 +10,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from newscrawl.body.blocks import MIN_LONG
 from newscrawl.body.parts import CAPTION_TAGS, elements_in
 from newscrawl.body.text_features import SENTENCE, ending
 from newscrawl.document.document import rows_between
@@ -39,13 +40,11 @@ _SPOKEN_NAME = re.compile(
 _LABEL_TAGS, _CONTROL_TAGS = HEADINGS | {"span"}, frozenset({"a", "button"})
 _FLOW_TAGS = frozenset({"blockquote", "dd", "li", "p", "td"})
 _LINK_DENSITY_THRESHOLD = 0.7
-_MIN_STANDFIRST, _MIN_TITLE_OVERLAP = 80, 0.1  # before the title
+_MIN_TITLE_OVERLAP = 0.1  # of a standfirst before the title
 # A year and another number, which a sentence with a year has seldom.
 _DATE = re.compile(r"(?<!\d)(?:19|20)\d\d\D++\d|\d\D++(?:19|20)\d\d(?!\d)")
-_MAX_DATE_LINE = 80  # longer text around a time element is a sentence
 _MAX_DATE_SENTENCE = 30
 _MAX_BYLINE = 60  # longer text between title and date is a standfirst
-_MAX_SHARE_BEFORE_TITLE = 0.5  # a title after most of the text is that of a teaser or an image
 
 
 def boilerplate(
@@ -73,7 +72,8 @@ def boilerplate(
                 rows.add(row)
     if not selected:
         rows.update(_regions(document, roots, captions=captions))
-    if title is not None and _share_before(document, roots, title) <= _MAX_SHARE_BEFORE_TITLE:
+    # A title after most of the text is that of a teaser or an image.
+    if title is not None and 2 * _share_before(document, roots, title) <= 1:
         standfirst = _standfirst(document, roots, title) if selected else ()
         rows.update(row for row in _head(document, roots, title) if row not in standfirst)
     return frozenset(rows)
@@ -130,7 +130,7 @@ def _standfirst(document: Document, roots: Iterable[int], title: int) -> range:
     while row > root and document.end[document.parent[row]] <= title:
         row = document.parent[row]
     text = document.subtree_text(row) if row else ""
-    is_prose = ending(text) == SENTENCE and document.chars(row) >= _MIN_STANDFIRST
+    is_prose = ending(text) == SENTENCE and document.chars(row) >= MIN_LONG
     if not is_prose or letter_overlap(document.subtree_text(title), text) < _MIN_TITLE_OVERLAP:
         return range(0)
     return range(row, document.end[row])
@@ -150,14 +150,14 @@ def _head(document: Document, roots: Iterable[int], title: int) -> list[int]:
 def _is_date_line(text: str) -> bool:
     """Return whether *text* has a date and is no sentence, such as the first of a story."""
     size = len(text)
-    is_date = size <= _MAX_DATE_LINE and _DATE.search(text) is not None
+    is_date = size <= MIN_LONG and _DATE.search(text) is not None
     return is_date and (size <= _MAX_DATE_SENTENCE or not ending(text))
 
 
 def _line(document: Document, row: int) -> int:
     """Return the highest ancestor of *row* with at most the text of a date line."""
     parent = document.parent[row]
-    while parent > 0 and document.chars(parent) <= _MAX_DATE_LINE:
+    while parent > 0 and document.chars(parent) <= MIN_LONG:
         row, parent = parent, document.parent[parent]
     return row
 

@@ -21,6 +21,7 @@ from newscrawl.body.block_features import (
 )
 from newscrawl.body.blocks import (
     MIN_LONG,
+    MIN_STORY,
     cast_votes,
     find_blocks,
 )
@@ -46,7 +47,6 @@ _MAX_HEADING_DISTANCE = 12
 MAX_REGION_PROBABILITY = 0.6
 """Mean probability below which the blocks after a gap are a region outside of the story."""
 _MIN_GAP = 6
-_MIN_STORY = 300.0
 
 
 class BodyModels(NamedTuple):
@@ -171,7 +171,7 @@ def _without_last_region(
         sizes = chars[position:]
         rated = [probability.get(place, 0.5) for place in chosen[position:]]
         if (
-            sum(size for size in chars[:position] if size >= MIN_LONG) >= _MIN_STORY
+            sum(size for size in chars[:position] if size >= MIN_LONG) >= MIN_STORY
             and fmean(rated, sizes) < MAX_REGION_PROBABILITY
         ):
             return chosen[:position]

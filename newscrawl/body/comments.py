@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from newscrawl.body.blocks import MIN_LONG, MIN_STORY
 from newscrawl.document.document import MAX_LABEL, WIDGET, rows_between
 from newscrawl.document.repeats import prose, sibling_lists
 from newscrawl.text import places_of
@@ -76,23 +77,17 @@ _HEADING = re.compile(
 _NON_LETTERS = re.compile(r"[\d\W_]+")
 _RECORD_TAGS = frozenset({"article", "dd", "div", "dl", "li", "section", "table", "tr"})
 
-_MAX_REPLY = 30  # characters
+_MAX_WORDS = 30  # characters of a button or heading
 _MIN_COMMENT = 15  # weighted characters
 _MIN_RECORD_SHARE = 0.7
 """Share of the records of a list that must have a property."""
 
 # Weighted characters.
-_MIN_REGION = 40
 _MAX_SURROUNDINGS = 600  # heading, rules and form around the records of a region
 _MIN_ARTICLE = 500.0  # prose of an article
 _MIN_ENTRIES = 3  # of a live blog
-_MIN_LONG_TEXT = 80
-_MIN_TEXT_BEFORE = 300  # in long texts, before comments without names
 _MAX_GAP = 1200.0  # prose of a comment
 
-_MAX_HEADING = 30  # characters
-_MAX_MARK = 2 * MAX_LABEL
-"""Characters of a line with the date of a comment, the name and the place of its author."""
 _MAX_TEXTS_BEFORE = 9
 """Number of texts from the heading to the first date or reply button."""
 _MAX_TEXTS_AFTER_HEADING = 6  # before the first record
@@ -131,7 +126,7 @@ def _named(document: Document, start: int) -> list[range]:
     regions: list[range] = []
     stop = 0
     for row in document.rows_named(_NAMES):
-        if row < stop or document.chars(row) - document.link_chars(row) < _MIN_REGION:
+        if row < stop or document.chars(row) - document.link_chars(row) <= MAX_LABEL:
             continue
         names = " ".join([values.get(row, "") for values in attributes]).lower().split()
         has_name = any(_NAME.search(name) and not _STATE.search(name) for name in names)
@@ -181,9 +176,9 @@ def start_of_comments(document: Document) -> int:
     total, chars, links = 0.0, document.chars_before, document.link_chars_before
     for row in document.shown_rows:
         size = chars[row + 1] - chars[row]
-        if size >= _MIN_LONG_TEXT and links[row + 1] == links[row]:
+        if size >= MIN_LONG and links[row + 1] == links[row]:
             total += size
-            if total >= _MIN_TEXT_BEFORE:
+            if total >= MIN_STORY:
                 return row + 1
     return len(document)
 
@@ -231,7 +226,7 @@ def _headed_sections(document: Document, texts: _ShortTexts, start: int) -> Iter
     headings = (
         row
         for row in rows_between(texts.headings, start, len(document))
-        if len(document.text[row]) <= _MAX_HEADING and _is_alone(document, row)
+        if len(document.text[row]) <= _MAX_WORDS and _is_alone(document, row)
     )
     stop = start
     for row in islice(headings, _MAX_HEADINGS):
@@ -251,7 +246,7 @@ def _end_of_section(document: Document, heading: int) -> int | None:
     """Return the end of the closest ancestor of *heading* with more text; None if it has an h1."""
     for above in document.ancestors(heading):
         stop = document.end[above]
-        if document.chars_before[stop] - document.chars_before[heading + 1] >= _MIN_REGION:
+        if document.chars_before[stop] - document.chars_before[heading + 1] > MAX_LABEL:
             return None if "h1" in document.tag[heading:stop] else stop
     return None
 
@@ -263,7 +258,8 @@ def _has_comments(document: Document, texts: _ShortTexts, section: range) -> boo
     if 2 * own < chars:  # links to other pages
         return False
     rows = rows_between(document.text_nodes(), section.start, section.stop)
-    lines = [(it, text) for it in rows if len(text := document.text[it]) <= _MAX_MARK]
+    # Lines with the date of a comment, the name and the place of its author.
+    lines = [(it, text) for it in rows if len(text := document.text[it]) <= 2 * MAX_LABEL]
     dates = [it for it, text in lines if _DATE.search(text) or _AGO.search(text)]
     marks = sorted((*dates, *rows_between(texts.replies, section.start, section.stop)))
     if not marks or marks[0] > rows[:_MAX_TEXTS_BEFORE][-1]:
@@ -336,7 +332,7 @@ class _ShortTexts:
         self.replies = [
             row
             for row in [rows[at + 1] for at in places_of(_MAYBE_REPLY, lower)]  # found at the NUL
-            if len(text[row]) <= _MAX_REPLY
+            if len(text[row]) <= _MAX_WORDS
             and hidden[row] in {0, WIDGET}
             and _REPLY.match(_NON_LETTERS.sub("", text[row].lower()))
         ]

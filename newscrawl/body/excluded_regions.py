@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from newscrawl.body.blocks import MIN_LONG
 from newscrawl.body.parts import elements_in, is_data_table
 from newscrawl.document.document import INVISIBLE
 from newscrawl.document.repeats import outermost, prose
@@ -45,7 +46,8 @@ MIN_ARTICLE_CHARS = 1000
 article."""
 
 MIN_LEAD_CHARS = 400
-"""The same for an ``article`` before others of this length."""
+"""The same for an ``article`` before others of this length, and for paragraphs for browsers without
+scripts."""
 
 _MAX_BEFORE_HEADING = 100
 _MAX_FORM = 350
@@ -54,17 +56,13 @@ MIN_HIDDEN_CHARS = 800
 """Weighted characters of hidden paragraphs from which they may be the article."""
 MIN_HIDDEN_RATIO = 1.5
 """Ratio of hidden text to text shown in one place from which it is the article."""
-MIN_FALLBACK_CHARS = 400
-"""Weighted characters of paragraphs for browsers without scripts from which they may be the
-article."""
 _MAX_SHOWN = 6000
-_MIN_LONG_CHARS = 80
 # Script data and templates with placeholders. It begins with a set of characters, for speed.
 _DATA = re.compile(
     r"""[:"'{}<$(;](?:(?<=:)//|(?<=["'])[:,]["'\d{\[]|(?<=[{$])\{|(?<=<)[%/]|(?<=\w\()\)"""
     r"""|(?<=[{};])\s*[\w.]+\s*[=:{(])"""
 )
-_COPY_PREFIX, _MAX_DATA_PREFIX = 40, 500
+_MAX_DATA_PREFIX = 500
 _PARTS_OF_STORY = frozenset({"article", "h1", "section"})
 _HEADINGS = frozenset({"h1", "h2", "h3"})
 _NEVER_REVEALED = frozenset(
@@ -232,7 +230,7 @@ def reveal_hidden_article(document: Document) -> Document:
     long_rows = list(_long_texts(document, [row for row in rows if hidden[row] == INVISIBLE]))
     if long_rows:
         shown = [text[row] for row in document.shown_rows]
-        copied = {_start(it) for it in shown if WIDE_WEIGHT * len(it) >= _MIN_LONG_CHARS}
+        copied = {_start(it) for it in shown if WIDE_WEIGHT * len(it) >= MIN_LONG}
         long_rows = [
             row
             for row in long_rows
@@ -246,7 +244,7 @@ def reveal_hidden_article(document: Document) -> Document:
 
 
 def _start(text: str) -> str:
-    return squeeze(text[:_MIN_LONG_CHARS])[:_COPY_PREFIX]
+    return squeeze(text[:MIN_LONG])[: MIN_LONG // 2]
 
 
 def _with_fallbacks(document: Document) -> Document:
@@ -263,7 +261,7 @@ def _with_fallbacks(document: Document) -> Document:
         sum(weighted_length(opened.text[row]) for row in _long_texts(opened, opened.shown_rows))
         - shown
     )
-    return opened if hidden >= max(MIN_FALLBACK_CHARS, MIN_HIDDEN_RATIO * shown) else document
+    return opened if hidden >= max(MIN_LEAD_CHARS, MIN_HIDDEN_RATIO * shown) else document
 
 
 def _hidden_article(document: Document, hidden_rows: Sequence[int]) -> set[int]:
@@ -308,9 +306,9 @@ def _long_texts(document: Document, rows: Iterable[int]) -> Iterator[int]:
     return (
         row
         for row in rows
-        if WIDE_WEIGHT * len(text[row]) >= _MIN_LONG_CHARS
+        if WIDE_WEIGHT * len(text[row]) >= MIN_LONG
         and links[row + 1] == links[row]
-        and weighted_length(text[row]) >= _MIN_LONG_CHARS
+        and weighted_length(text[row]) >= MIN_LONG
         and _DATA.search(text[row], 0, _MAX_DATA_PREFIX) is None
     )
 

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from newscrawl.body.blocks import MIN_LONG
 from newscrawl.document.rows import HIDING_ATTRIBUTES
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ MAX_LITTLE_SHARE = 0.3
 MAX_ALIKE = 2
 """Number of hidden elements of one tag and class; more are the parts of an accordion or a list."""
 
-_MIN_PARAGRAPH = 100  # weighted characters
 _MAX_BETWEEN = 8  # siblings without shown text up to a paragraph
 
 
@@ -120,7 +120,7 @@ def _is_next_paragraph(
     return (
         nearest is not None
         and document.tag[nearest] == document.tag[unit]
-        and document.chars(nearest) >= _MIN_PARAGRAPH
+        and document.chars(nearest) >= MIN_LONG
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from newscrawl.body.blocks import MIN_LONG
 from newscrawl.body.text_features import SENTENCE, ending
-from newscrawl.document.document import rows_between
+from newscrawl.document.document import MAX_LABEL, rows_between
 from newscrawl.document.rows import HEADINGS
 from newscrawl.language_words import words
 
@@ -28,9 +28,9 @@ _NEVER_LABELS = HEADINGS | {"dd", "dt", "li"}
 _MAX_CAPTION = 100
 _IMAGE_HOLDERS, _INLINE = frozenset({"div", "p"}), frozenset({"em", "font", "i", "small", "span"})
 _QUOTES = " .\"'«»‘’‚“”„"
-_MIN_PULL_QUOTE, _MAX_PULL_QUOTE, _MIN_REST = 40, 400, 20
+_MAX_PULL_QUOTE, _MIN_REST = 400, 20
 _MAX_DISTANCE = 100  # blocks between a pull quote and its paragraph
-_MAX_LABEL, _MIN_HEADLINE, _MAX_ADVERTISING = 40, 16, 60
+_MIN_HEADLINE, _MAX_ADVERTISING = 16, 60
 # The host of an address; none of a relative one.
 _HOST = re.compile(r"(?:https?:)?//(?:www\.)?([^/?#]+)|(?![a-z]+:|#)", re.IGNORECASE)
 _WITHIN = ",;.!?…'’"  # signs after a link within a sentence
@@ -86,7 +86,7 @@ def _is_reference(document: Document, blocks: Blocks, place: int, site: str | No
     first, end = rows[0], rows[-1] + 1
     chars = links[end] - links[first]
     linked = [row for row in rows if links[row + 1] > links[row]]
-    if chars < _MIN_HEADLINE * len(linked) or before[end] - before[first] - chars > _MAX_LABEL:
+    if chars < _MIN_HEADLINE * len(linked) or before[end] - before[first] - chars > MAX_LABEL:
         return False
     label = " ".join([document.text[row] for row in rows if row < linked[0]]).strip()
     after = " ".join([document.text[row] for row in rows if row > linked[-1]]).strip()
@@ -117,13 +117,10 @@ def without_copies(document: Document, blocks: Blocks, places: list[int]) -> lis
         if size >= MIN_LONG and first.setdefault(text, place) != place:
             repeated[place] = first[text]
     copies = _copied(document, blocks, places, repeated) if repeated else set()
-    in_boxes = [
-        number
-        for number, (place, text, size) in enumerate(zip(places, texts, sizes, strict=True))
-        if _MIN_PULL_QUOTE <= len(text) <= _MAX_PULL_QUOTE
-        and _has_own_box(document, blocks.owner[place], size)
+    short = [
+        number for number, text in enumerate(texts) if MAX_LABEL < len(text) <= _MAX_PULL_QUOTE
     ]
-    left_out = copies.union(places[number] for number in _parts_of_others(texts, in_boxes))
+    left_out = copies.union(places[number] for number in _parts_of_others(texts, short))
     return [place for place in places if place not in left_out]
 
 
@@ -161,13 +158,6 @@ def _copied(
         if is_copy:
             copies.update(inside)
     return copies
-
-
-def _has_own_box(document: Document, row: int, size: float) -> bool:
-    """Return whether the block of *size* in *row* is all text of an element around it."""
-    if document.tag[row] == "p":
-        row = document.parent[row]
-    return document.chars(row) == size
 
 
 def _apart(document: Document, row: int, other: int) -> tuple[int, int]:

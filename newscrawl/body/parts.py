@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
-from newscrawl.body.blocks import cast_votes
+from newscrawl.body.blocks import MIN_LONG, cast_votes
 from newscrawl.document.document import rows_between
 from newscrawl.document.repeats import outermost
 
@@ -38,10 +38,6 @@ _EMBED = re.compile(
     r"|reddit-(?:embed-bq|card)|(?:bluesky|mastodon|truthsocial)-embed|imgur-embed-pub)\b"
 )
 """Classes of the embed code of social networks."""
-_MAX_PART_SHARE = 0.5
-"""Share of the text up to which a part is left out; larger lists and tables are page layout."""
-_MIN_PROSE_CELL = 80
-"""Mean weighted characters of a cell from which it is prose."""
 
 
 def parse_names(names: Iterable[str], known: Sequence[N], kind: str) -> frozenset[N]:
@@ -64,11 +60,7 @@ def is_data_table(document: Document, row: int) -> bool:
     cells = (cell for tag in ("td", "th") for cell in elements_in(document, row, tag))
     in_row = Counter(document.parent[cell] for cell in cells if document.chars(cell))
     full = sum(number > 1 for number in in_row.values())
-    return (
-        full > 1
-        and 2 * full >= len(in_row)
-        and document.chars(row) < _MIN_PROSE_CELL * in_row.total()
-    )
+    return full > 1 and 2 * full >= len(in_row) and document.chars(row) < MIN_LONG * in_row.total()
 
 
 def elements_in(document: Document, row: int, tag: str) -> Sequence[int]:
@@ -97,13 +89,13 @@ def rows_of_excluded_parts(
     """Return the rows of all parts except captions that are not in *parts*.
 
     Those of *roots* that are inside of such a part are included. Captions are excluded by
-    :mod:`~newscrawl.body.boilerplate`. A part with most of the text is never excluded.
+    :mod:`~newscrawl.body.boilerplate`. A part with most of the text is page layout and stays.
     """
     unwanted = [row for part in _TAGS if part not in parts for row in _rows_of_part(document, part)]
     if not unwanted:  # the common case
         return frozenset()
-    max_chars = _MAX_PART_SHARE * sum(document.chars(root) for root in roots)
-    unwanted = [row for row in unwanted if document.chars(row) <= max_chars]
+    whole = sum(document.chars(root) for root in roots)
+    unwanted = [row for row in unwanted if 2 * document.chars(row) <= whole]
     inside = cast_votes(document.end, [outermost(document, unwanted)])
     return frozenset(unwanted).union(root for root in roots if inside[root])
 

@@ -42,9 +42,7 @@ _PREFIX, _MIN_PREFIX, _WORD_START = 50, 20, 8
 _DESCRIPTION_NAMES = frozenset({"description", "og:description"})
 _MAX_DESCRIPTIONS = 4
 
-_STEM, _KEY_MASK = 6, (1 << 13) - 1
-_CHARS_A_WORD = 2  # in text without spaces
-_RARE = 1000  # more than the words of a text
+_STEM, _CHARS_A_WORD = 6, 2  # the latter in text without spaces
 
 
 def text_columns(texts: list[str], description: str) -> dict[str, array[float]]:
@@ -58,7 +56,6 @@ def text_columns(texts: list[str], description: str) -> dict[str, array[float]]:
     described, again = columns["described"], columns["again"]
     rare, share = columns["furniture"], columns["furniture_share"]
     seen: dict[str, bool] = {}
-    words = _FurnitureCounter()
     for place in range(count):
         text = texts[place]
         seen[text] = text in seen
@@ -66,8 +63,7 @@ def text_columns(texts: list[str], description: str) -> dict[str, array[float]]:
         odd[place] = _count_symbols(text)
         described[place] = _is_described(text, description) if description else -1
         digits[place] = _share_of_digits(text[:_DIGIT_CHARS])
-        words.count(text)
-        rare[place], share[place] = words.rare, words.share
+        rare[place], share[place] = _furniture(text)
     for place in range(count):
         again[place] = seen[texts[place]]
     return columns
@@ -126,73 +122,39 @@ def page_descriptions(document: Document) -> str:
     return "\n".join(found[:_MAX_DESCRIPTIONS])
 
 
-class _FurnitureCounter:
-    """Counts of the words of furniture of one text after the other."""
+def _furniture(text: str) -> tuple[int, float]:
+    """Return the number of words of furniture that are rare in stories, and the share of all.
 
-    def __init__(self) -> None:
-        self.stems, self.marks = _stems()
-        self.unspaced, self.pattern, self.signs = _unspaced()
-        #: number of words that are rare in stories, and the share of all of furniture
-        self.rare = self.share = 0.0
-
-    def count(self, text: str) -> None:
-        """Count those of *text*. Words are compared by stems, which most inflected forms share."""
-        stem, mask, has_sign = _STEM, _KEY_MASK, 0
-        text = text[:_WORD_CHARS].lower()
-        found = size = length = key = 0
-        for place, character in enumerate(text + " "):
-            if character.isspace():
-                if length < stem and self.marks[key & mask]:
-                    found += self.stems.get(text[place - length : place], 0)
-                length = key = 0
-                continue
-            if length < stem:
-                size += length == 0
-                length += 1
-                key = 31 * key + ord(character)
-                if length == stem and self.marks[key & mask]:
-                    found += self.stems.get(text[place + 1 - length : place + 1], 0)
-            if character > "\x7f":
-                has_sign |= self.signs[ord(character) & mask]
-        if has_sign and (unspaced := self.pattern.findall(text)):
-            found += sum(map(self.unspaced.__getitem__, unspaced))
-            size = max(size, len(text) // _CHARS_A_WORD)
-        rare = found // _RARE
-        self.rare, self.share = rare, (found - _RARE * rare) / (size or 1)
-
-
-@cache
-def _words(*, unspaced: bool) -> dict[str, int]:
-    """Return the words of languages that do not separate them, or the stems of those of others.
-
-    Their values are 1, and :data:`_RARE` more for words of furniture.
+    Words are compared by stems, which most inflected forms share.
     """
-    codes: dict[str, int] = {}
+    stems, unspaced, pattern, signs = _furniture_words()
+    text = text[:_WORD_CHARS].lower()
+    words = text.split()
+    size = len(words)
+    found = [rare for word in words if (rare := stems.get(word[:_STEM])) is not None]
+    if not text.isascii() and not signs.isdisjoint(text) and (inside := pattern.findall(text)):
+        found += [unspaced[word] for word in inside]
+        size = max(size, len(text) // _CHARS_A_WORD)
+    return (sum(found), len(found) / size) if found else (0, 0.0)
+
+
+@cache
+def _furniture_words() -> tuple[dict[str, bool], dict[str, bool], re.Pattern[str], frozenset[str]]:
+    """Return words of furniture, and whether each is rare in stories.
+
+    They are the stems of languages that separate words, and the words of the others with their
+    pattern and one character of each.
+    """
+    stems: dict[str, bool] = {}
+    unspaced: dict[str, bool] = {}
     for language, lists in word_table().items():
-        for name, code in (("controls", 1), ("furniture", _RARE + 1)):
-            for word in lists.get(name, ()) if (language in UNSPACED) == unspaced else ():
-                key = word if unspaced else word[:_STEM]
-                codes[key] = max(code, codes.get(key, 0))
-    return codes
-
-
-@cache
-def _stems() -> tuple[dict[str, int], bytearray]:
-    """Return the stems of languages that separate words, and a mark at the hash of each."""
-    codes, marks = _words(unspaced=False), bytearray(_KEY_MASK + 1)
-    for stem in codes:
-        key = 0
-        for character in stem:
-            key = 31 * key + ord(character)
-        marks[key & _KEY_MASK] = 1
-    return codes, marks
-
-
-@cache
-def _unspaced() -> tuple[dict[str, int], re.Pattern[str], bytearray]:
-    """Return the words that are not separated, their pattern, and a mark of one character each."""
-    codes, signs = _words(unspaced=True), bytearray(_KEY_MASK + 1)
-    for word in codes:
-        signs[ord(max(word)) & _KEY_MASK] = 1
-    ordered = sorted(codes, key=lambda word: (-len(word), word))
-    return codes, re.compile("|".join(map(re.escape, ordered))), signs
+        for name in ("controls", "furniture"):
+            for word in lists.get(name, ()):
+                if language in UNSPACED:
+                    unspaced[word] = unspaced.get(word, False) or name == "furniture"
+                else:
+                    stem = word[:_STEM]
+                    stems[stem] = stems.get(stem, False) or name == "furniture"
+    ordered = sorted(unspaced, key=lambda word: (-len(word), word))
+    pattern = re.compile("|".join(map(re.escape, ordered)))
+    return stems, unspaced, pattern, frozenset(map(max, ordered))

@@ -13,8 +13,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.body.parts import is_data_table
-from newscrawl.body.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow
 from newscrawl.document.rows import INVISIBLE, WIDGET
+from newscrawl.extraction.render import INVISIBLE_CHARACTERS, PARAGRAPH, Flow
 from newscrawl.extraction.story_media import is_separate
 from newscrawl.extraction.web_addresses import PLAYER_TAGS, PageLinks
 
@@ -127,8 +127,9 @@ def body_blocks(
 ) -> tuple[str, list[BodyBlock | BodyTable]]:
     """Return text and blocks of the body in the subtrees of *roots*, without the rows in *skip*.
 
-    The text is that of :func:`newscrawl.body.render.render`, read in the same walk. *url* is that
-    of the page. Images between two roots are included if no text is next to them except a caption.
+    The text is that of :func:`~newscrawl.extraction.render.render`, read in the same walk. *url* is
+    that of the page. Images between two roots are included if no text is next to them except a
+    caption.
     """
     flow = _BlockFlow(document, roots, PageLinks(document, url))
     flow.write(roots, skip)

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from newscrawl.body.boilerplate import boilerplate
-from newscrawl.body.render import render
 from newscrawl.body.text_features import ending
 from newscrawl.document.document import DocumentError, parse_document
+from newscrawl.extraction.render import render
 from newscrawl.extraction.script_data import (
     encoded_texts,
     expanded,

@@ -13,14 +13,14 @@ from newscrawl.body.parts import (
     rows_of_excluded_parts,
     with_captions_and_tables,
 )
-from newscrawl.body.reader_comments import reader_comments
-from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.document.encoding import header_charset
 from newscrawl.extraction.body_formats import BLOCK_FIELDS, set_formats
 from newscrawl.extraction.body_structure import body_blocks, text_blocks
 from newscrawl.extraction.method import ExtractOptions, PageContext
 from newscrawl.extraction.methods import DEFAULT_METHOD, METHODS, UnknownMethodError, get_method
+from newscrawl.extraction.reader_comments import reader_comments
+from newscrawl.extraction.render import render
 from newscrawl.extraction.rule_fields import BY_RULE, find_by_rule, find_rule
 from newscrawl.extraction.story_media import set_story_media
 from newscrawl.fields import (

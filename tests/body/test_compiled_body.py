@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body import block_features, blocks, coreex, econ, groups, render, text_features
+from newscrawl.body import block_features, blocks, coreex, econ, groups, text_features
 from newscrawl.document.document import Document, parse_document
+from newscrawl.extraction import render
 from newscrawl.text import squeeze, tokens
 from tests.conftest import corpus_pages
 from tests.helpers.compiled import python_module

@@ -16,10 +16,10 @@ from newscrawl.body.coreex import (
     count_terminals,
     find_title,
 )
-from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, Document, parse_document
 from newscrawl.extraction.extract import extract
 from newscrawl.extraction.methods import get_method
+from newscrawl.extraction.render import render
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.lab.paper_methods import COREEX_VARIANTS

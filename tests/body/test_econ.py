@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newscrawl.body.econ import EconParameters, extract_news
-from newscrawl.body.render import render
 from newscrawl.document.document import TEXT, Document, parse_document
 from newscrawl.extraction.extract import extract
+from newscrawl.extraction.render import render
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.text import words

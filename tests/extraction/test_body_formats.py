@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from lxml import etree, html
 
 from newscrawl.body.parts import parse_names
-from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
 from newscrawl.extraction.body_formats import set_formats, write_html
 from newscrawl.extraction.body_structure import EMBED_TEXT, body_blocks
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.extraction.markdown_writer import write_markdown
 from newscrawl.extraction.method import MethodResult
+from newscrawl.extraction.render import render
 from newscrawl.extraction.story_media import set_story_media
 from newscrawl.extraction.web_addresses import MAX_URL, web_url
 from newscrawl.items import EXTRA_FIELDS, Article, BodyLink, Evidence, Media

@@ -8,9 +8,9 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from newscrawl.body.comments import comment_dates
-from newscrawl.body.render import render
 from newscrawl.document.document import MAX_LABEL, rows_between
 from newscrawl.document.rows import BLOCK_LEVEL
+from newscrawl.extraction.render import render
 from newscrawl.items import Comment
 from newscrawl.text import squeeze, weighted_length
 

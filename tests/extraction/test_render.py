@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.body.render import render
 from newscrawl.document.document import parse_document
+from newscrawl.extraction.render import render
 from newscrawl.text import words
 
 
