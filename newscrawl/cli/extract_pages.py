@@ -35,7 +35,7 @@ from newscrawl.defaults import NoSettings, setting
 from newscrawl.items import Article
 from newscrawl.pipeline_options import LOAD_TASK, PAGE_TASK, PipelineOptions, page_arguments
 from newscrawl.workers.child import WorkerError, limit_memory, tune_garbage_collector
-from newscrawl.workers.copied_process import call_in_copy
+from newscrawl.workers.copied_process import CopiedProcess
 
 if TYPE_CHECKING:
     import asyncio
@@ -74,7 +74,7 @@ _MAX_WAITING: Final = 64 * 2**20
     "--jobs",
     type=COUNT,
     metavar="N",
-    help="worker processes; 0: a copy of this process for each page (default: NEWSCRAWL_WORKERS "
+    help="worker processes; 0: a copy of this process (default: NEWSCRAWL_WORKERS "
     "for several sources, otherwise 0)",
 )
 @page_options
@@ -214,14 +214,15 @@ class Extraction:
         """Extract *pages*, each with its name, in worker processes; *write* the articles in order.
 
         This process may use *memory_limit* more MB to read the pages (0: no limit). Without *jobs*,
-        its copies extract them.
+        a copy of it extracts them.
         """
         if not self.jobs:
             tune_garbage_collector()  # as the processes do, before extraction is imported
-            if self.sources.several:  # once instead of in each copy
+            if self.sources.several:  # once instead of in each copy after a failure
                 pkgutil.resolve_name(LOAD_TASK)()
-            for name, page in pages:
-                write(name, self._extract_in_copy(name, page, fail))
+            with CopiedProcess(**page_limits(self.settings)) as copy:
+                for name, page in pages:
+                    write(name, self._extract_in_copy(copy, name, page, fail))
             return
         import asyncio  # noqa: PLC0415  # slow to import
 
@@ -252,12 +253,12 @@ class Extraction:
 
         asyncio.run(run())
 
-    def _extract_in_copy(self, name: str, page: PageItem, fail: Fail) -> Article | None:
-        """Return the article of *page*, extracted in a copy of this process; report a failure."""
+    def _extract_in_copy(
+        self, copy: CopiedProcess, name: str, page: PageItem, fail: Fail
+    ) -> Article | None:
+        """Return the article of *page*, extracted in *copy*; report a failure."""
         try:
-            plain = call_in_copy(
-                PAGE_TASK, page.html, self._arguments(page), **page_limits(self.settings)
-            )
+            plain = copy.call(PAGE_TASK, page.html, self._arguments(page))
         except WorkerError as error:
             fail(name, error)
             return None

@@ -25,7 +25,7 @@ from newscrawl.document.encoding import header_charset
 from newscrawl.items import PageItem
 from newscrawl.site_rules.rule_file import SUFFIX, SiteRules
 from newscrawl.workers.child import WorkerError
-from newscrawl.workers.copied_process import call_in_copy
+from newscrawl.workers.copied_process import CopiedProcess
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -87,11 +87,10 @@ def command(
         if folder := arguments["site_rules"]:
             for line in SiteRules(folder).problems(source.url):
                 report(line)
-        limits = page_limits(settings)
-        if rule:
-            draft = call_in_copy(_DRAFT_TASK, source.html, {**arguments, "marks": marks}, **limits)
-        arguments["assets"] = not no_assets
-        shown = call_in_copy(_TASK, source.html, arguments, **limits)
+        with CopiedProcess(**page_limits(settings)) as copy:
+            if rule:
+                draft = copy.call(_DRAFT_TASK, source.html, {**arguments, "marks": marks})
+            shown = copy.call(_TASK, source.html, {**arguments, "assets": not no_assets})
     except (SourceError, WorkerError) as error:
         raise click.ClickException(
             f"{page}: {str(error).removeprefix('DocumentError: ')}"

@@ -22,7 +22,7 @@ from newscrawl.pipeline_options import PAGE_TASK
 from newscrawl.site_rules import RuleError, SiteRules
 from newscrawl.text import printable, squeeze
 from newscrawl.workers.child import WorkerError
-from newscrawl.workers.copied_process import call_in_copy
+from newscrawl.workers.copied_process import CopiedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -158,7 +158,8 @@ def _problems(
         if html is None:
             return [pages.errors.get(test.url, "page missing")], False
         arguments: dict[str, Any] = {"url": test.url, "site_rules": folder}
-        plain = call_in_copy(PAGE_TASK, html, arguments, **page_limits(settings))
+        with CopiedProcess(**page_limits(settings)) as copy:
+            plain = copy.call(PAGE_TASK, html, arguments)
     except (OSError, SourceError, WorkerError) as error:
         return [str(error).removeprefix("DocumentError: ")], False
     return list(_failures(Article.from_dict(plain), rule, test)), True

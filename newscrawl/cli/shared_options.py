@@ -124,7 +124,7 @@ page_options = with_options(
 
 
 def page_limits(settings: Settings | NoSettings) -> dict[str, Any]:
-    """Return the limits of a page, as arguments of ``call_in_copy()``."""
+    """Return the limits of a page, as arguments of ``CopiedProcess``."""
     return {
         "deadline": setting(settings, "NEWSCRAWL_DEADLINE"),
         "memory_limit": setting(settings, "NEWSCRAWL_MEMORY_LIMIT"),

@@ -304,10 +304,8 @@ def query_of(spider: Spider | None) -> tuple[int, str]:
 
 
 _DELETE: Final = "DELETE FROM memory WHERE until <= ?"
-_SELECT: Final = """
-SELECT owner, value, until FROM memory
-WHERE name = ?1 AND until > ?2 AND owner = coalesce(?3, owner)
-"""
+_SELECT: Final = "SELECT owner, value, until FROM memory WHERE name = ? AND until > ?"
+_SELECT_OWNER: Final = f"{_SELECT} AND owner = ?"
 _PUT: Final = """
 INSERT INTO memory VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET value = excluded.value, until = excluded.until
@@ -335,7 +333,16 @@ class SiteMemory(Component):
         if not self._is_clean:
             self._is_clean = True
             self._store.write(_DELETE, [(now,)])
-        return await self._store.read(_SELECT, (name, now, owner))
+        if owner is None:
+            return await self._store.read(_SELECT, (name, now))
+        return await self._store.read(_SELECT_OWNER, (name, now, owner))
+
+    def find_committed(self, name: str, owner: str) -> tuple[str, float] | None:
+        """Return the value of *owner* and its end, None without; at once, as last committed."""
+        args = (name, clock.now().timestamp(), owner)
+        for _, value, until in self._store.read_committed(_SELECT_OWNER, args):
+            return value, until
+        return None
 
     def put(self, name: str, owner: str, value: str, until: float) -> None:
         """Remember *value* of *owner* until a time in seconds since 1970."""

@@ -85,7 +85,7 @@ class StyleTree:
         return siblings[position - 1] if position else -1
 
 
-@lru_cache(16384)  # the pages of a site share most elements
+@lru_cache(2048)  # the pages of a site share most elements
 def names_of(
     tag: str,
     own_id: str | None,
@@ -179,7 +179,7 @@ _PIECE = lazy_regex(
 )
 
 
-@lru_cache(8192)
+@lru_cache(2048)
 def compile_selector(text: str, nesting: int = 0) -> Selector | None:
     """Compile a complex selector; None if it is invalid, not supported or matches nothing."""
     text = text.strip(SPACE)

@@ -20,8 +20,9 @@ import socket
 import struct
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 
 from newscrawl.document.document import DocumentError
 
@@ -130,6 +131,24 @@ def set_alarm(seconds: float) -> None:
     """Let the kernel end this process in *seconds* (POSIX), also in C code; 0 cancels that."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def write_task(tasks: IO[bytes], task: bytes, data: bytes) -> None:
+    """Send *task*, a JSON object, and its *data* to a process."""
+    with suppress(BrokenPipeError):  # the process died; read_answer() reports it
+        tasks.write(TASK_LENGTHS.pack(len(task), len(data)) + task)
+        tasks.write(data)
+        tasks.flush()
+
+
+def read_answer(answers: IO[bytes]) -> dict[str, Any] | None:
+    """Return the next answer, None if the process ends before the answer is complete."""
+    header = answers.read(ANSWER_LENGTH.size)
+    if len(header) < ANSWER_LENGTH.size:
+        return None
+    (length,) = ANSWER_LENGTH.unpack(header)
+    payload = answers.read(length)
+    return json.loads(payload) if len(payload) == length else None
 
 
 def serve(tasks: BinaryIO, answers: BinaryIO) -> None:

@@ -1,4 +1,4 @@
-"""Tasks in copies of this process, for commands that extract one page after the other.
+"""Tasks in a copy of this process, for commands that extract one page after the other.
 
 A copy is ready in milliseconds, without a new interpreter. The command itself only waits, so that
 Ctrl-C and SIGTERM end it at once, whatever the task does. Linux only, as a fork server.
@@ -11,100 +11,141 @@ import os
 import pkgutil
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 
 from newscrawl.workers.child import (
     TIMEOUT_CODE,
-    failure,
     limit_memory,
+    read_answer,
     result_of,
     run_task,
-    set_alarm,
+    serve,
+    tune_garbage_collector,
+    write_task,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 CAN_COPY = sys.platform == "linux"
 
 
-def call_in_copy(
-    function: str, data: bytes, plain: Mapping[str, Any], *, deadline: float, memory_limit: int
-) -> Any:
-    """Return the result of *function* (``package.module:name``), a JSON value.
+class CopiedProcess:
+    """A copy of this process that works on tasks, and is replaced by the next when one ends it.
 
-    The task may take *deadline* seconds and *memory_limit* MB (0: no limit). Raises
-    :class:`~newscrawl.workers.child.WorkerError`. Where a process cannot be copied, this one works.
+    A task may take *deadline* seconds, all tasks of a copy *memory_limit* MB (0: no limit). Where a
+    process cannot be copied, this one works.
     """
-    if not CAN_COPY:
-        return result_of(run_task(function, data, dict(plain)))
 
-    def work() -> dict[str, Any]:
-        set_alarm(deadline)
-        limit_memory(memory_limit)
-        return run_task(function, data, dict(plain))
+    def __init__(self, *, deadline: float, memory_limit: int) -> None:
+        self._deadline = deadline
+        self._memory_limit = memory_limit
+        self._pid: int | None = None
+        self._tasks: IO[bytes] | None = None
+        self._answers: IO[bytes] | None = None
 
-    pkgutil.resolve_name(function)  # imports do not count towards the limits
-    reader, writer = os.pipe()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def call(self, function: str, data: bytes, plain: Mapping[str, Any]) -> Any:
+        """Return the result of *function* (``package.module:name``), a JSON value.
+
+        Raises :class:`~newscrawl.workers.child.WorkerError`.
+        """
+        if not CAN_COPY:
+            return result_of(run_task(function, data, dict(plain)))
+        pkgutil.resolve_name(function)  # imports do not count towards the limits
+        task = {
+            "function": function,
+            "plain": dict(plain),
+            "deadline": self._deadline,
+            "stream": False,
+        }
+        answer = None
+        with _deferred_interruptions() as raise_them:
+            try:
+                if self._pid is None:
+                    self._start()
+                raise_them()
+                if self._tasks and self._answers:
+                    write_task(self._tasks, json.dumps(task).encode(), data)
+                    answer = read_answer(self._answers)
+            finally:
+                if answer is None or answer.get("reason") == "memory":
+                    code = self._end()
+        return result_of(self._failure(code) if answer is None else answer)
+
+    def _failure(self, code: int) -> dict[str, Any]:
+        """Return the answer for a copy that has ended with *code* instead of an answer."""
+        if code == TIMEOUT_CODE:
+            return {"reason": "timeout", "message": f"no answer in {self._deadline:g} s"}
+        return {"reason": "crash", "message": f"the process died (exit code {code})"}
+
+    def _start(self) -> None:
+        task_reader, task_writer = os.pipe()
+        answer_reader, answer_writer = os.pipe()
+        self._pid = os.fork()
+        if not self._pid:
+            os.close(task_writer)
+            os.close(answer_reader)
+            self._work(task_reader, answer_writer)
+        os.close(task_reader)
+        os.close(answer_writer)
+        self._tasks, self._answers = os.fdopen(task_writer, "wb"), os.fdopen(answer_reader, "rb")
+
+    def _work(self, task_reader: int, answer_writer: int) -> NoReturn:
+        """Answer tasks and end this process at once."""
+        code = 1
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+                signal.signal(number, signal.SIG_DFL)
+            tune_garbage_collector()
+            limit_memory(self._memory_limit)
+            with os.fdopen(task_reader, "rb") as tasks, os.fdopen(answer_writer, "wb") as answers:
+                serve(tasks, answers)
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _end(self) -> int:
+        """Kill the copy, if there is one; return its exit code."""
+        if self._pid is None:
+            return 0
+        os.kill(self._pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        self._pid = None
+        for pipe in (self._tasks, self._answers):
+            if pipe:
+                with suppress(BrokenPipeError):  # closing the pipe flushes it
+                    pipe.close()
+        self._tasks = self._answers = None
+        return code
+
+
+@contextmanager
+def _deferred_interruptions() -> Iterator[Callable[[], None]]:
+    """Defer Ctrl-C and SIGTERM, which would leave a new copy, until the function is called.
+
+    From then on, both raise ``KeyboardInterrupt``.
+    """
     interruptions: list[int] = []
-
-    def defer(number: int, _: object) -> None:
-        interruptions.append(number)
-
-    # Until the copy would be ended: an interruption right after the fork would leave it.
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number, handler in handlers.items():
         if handler is not signal.SIG_IGN:
-            signal.signal(number, defer)
-    pid = code = None
-    try:
-        pid = os.fork()
-        if not pid:
-            os.close(reader)
-            _answer(writer, work)
+            signal.signal(number, lambda number, _: interruptions.append(number))
+
+    def raise_them() -> None:
         signal.signal(signal.SIGINT, handlers[signal.SIGINT])
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         for interruption in interruptions:
             signal.raise_signal(interruption)
-        os.close(writer)
-        with os.fdopen(reader, "rb") as pipe:
-            payload = pipe.read()
-        code = _exit_code(pid)
+
+    try:
+        yield raise_them
     finally:
-        if pid and code is None:
-            os.kill(pid, signal.SIGKILL)
-            _exit_code(pid)
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    return result_of(_read_answer(code, payload, deadline))
-
-
-def _read_answer(code: int, payload: bytes, deadline: float) -> dict[str, Any]:
-    """Return the answer of a copy that has ended."""
-    if code == TIMEOUT_CODE:
-        return {"reason": "timeout", "message": f"no answer in {deadline:g} s"}
-    if code:
-        return {"reason": "crash", "message": f"the process died (exit code {code})"}
-    answer: dict[str, Any] = json.loads(payload)
-    return answer
-
-
-def _answer(writer: int, work: Callable[[], dict[str, Any]]) -> NoReturn:
-    """Write the answer of *work* and end this process at once."""
-    code = 1
-    try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-            signal.signal(number, signal.SIG_DFL)
-        try:
-            payload = json.dumps(work()).encode()
-        except (MemoryError, TypeError, ValueError) as error:
-            payload = json.dumps(failure(error)).encode()
-        with os.fdopen(writer, "wb") as pipe:
-            pipe.write(payload)
-        code = 0
-    finally:
-        os._exit(code)
-
-
-def _exit_code(pid: int) -> int:
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -25,6 +25,8 @@ from newscrawl.workers.child import STOPPED, WorkerError, result_of, run_task
 from newscrawl.workers.process import TASKS_AT_ONCE, Limits, SiteBudget, WorkerProcess
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
 
@@ -45,8 +47,8 @@ class WorkerPool(Component):
     task, ``module`` or ``module:function``, by default the package's models.
 
     With *workers* = 0 tasks run in a thread of this process, one at a time, without deadline and
-    memory limit. Calls wait for a free worker; Scrapy then pauses its downloads
-    (``SCRAPER_SLOT_MAX_ACTIVE_SIZE``).
+    memory limit. Calls wait for a free worker;
+    :class:`~newscrawl.crawling.network.downloader.Downloader` then pauses the downloads.
     """
 
     def __init__(
@@ -71,6 +73,8 @@ class WorkerPool(Component):
         # Start-time fair queueing: seconds by site, and of the site that was served last.
         self._times: defaultdict[str, float] = defaultdict(float)
         self._now = 0.0
+        #: is called when a waiting task gets a worker
+        self.on_turn: Callable[[], object] | None = None
         self._stopped = False
         self._awaited: set[asyncio.Future[Any]] = set()
 
@@ -88,6 +92,11 @@ class WorkerPool(Component):
         crawler.signals.connect(pool.start, signals.spider_opened)
         crawler.signals.connect(pool.close, signals.spider_closed)
         return pool
+
+    @property
+    def waiting_sites(self) -> int:
+        """Number of sites whose tasks wait for a worker, without those that ended one."""
+        return len(self._waiting.keys() - self._suspects)
 
     def start(self) -> None:
         """Start the processes in the background instead of with their first tasks."""
@@ -197,6 +206,8 @@ class WorkerPool(Component):
                 self._running[site] += 1
                 self._loads[worker] += self._load(site)
                 turn.set_result((worker, self._load(site)))
+                if self.on_turn:
+                    self.on_turn()
 
     def _load(self, site: str) -> int:
         """Return the places in a worker that a task takes: all, if it may end or block it."""

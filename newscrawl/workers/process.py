@@ -14,7 +14,7 @@ from threading import Lock, RLock, Semaphore, Thread
 from typing import IO, TYPE_CHECKING, Any, Final, Literal, Self, cast
 
 from newscrawl.defaults import DEFAULTS, setting
-from newscrawl.workers.child import ANSWER_LENGTH, TASK_LENGTHS, TIMEOUT_CODE
+from newscrawl.workers.child import TIMEOUT_CODE, read_answer, write_task
 from newscrawl.workers.fork_server import ForkedProcess, ForkServer, can_fork, launch
 
 if TYPE_CHECKING:
@@ -325,19 +325,8 @@ class WorkerProcess:
 
 def _send(process: Process, job: _Job) -> None:
     job.process = process
-    pipe = cast("IO[bytes]", process.stdin)
-    with contextlib.suppress(BrokenPipeError):  # the worker died; _read() reports it
-        pipe.write(TASK_LENGTHS.pack(len(job.task), len(job.data)) + job.task)
-        pipe.write(job.data)
-        pipe.flush()
+    write_task(cast("IO[bytes]", process.stdin), job.task, job.data)
 
 
 def _read(process: Process) -> Answer | None:
-    """Return the next answer, None if the process ends before the answer is complete."""
-    pipe = cast("IO[bytes]", process.stdout)
-    header = pipe.read(ANSWER_LENGTH.size)
-    if len(header) < ANSWER_LENGTH.size:
-        return None
-    (length,) = ANSWER_LENGTH.unpack(header)
-    payload = pipe.read(length)
-    return json.loads(payload) if len(payload) == length else None
+    return read_answer(cast("IO[bytes]", process.stdout))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newscrawl.workers.copied_process import call_in_copy
+from newscrawl.workers.child import WorkerError
+from newscrawl.workers.copied_process import CopiedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +38,26 @@ def test_interrupted_right_after_the_fork(monkeypatch: pytest.MonkeyPatch):
         return pid
 
     monkeypatch.setattr(os, "fork", interrupted_fork)
-    with pytest.raises(KeyboardInterrupt):
-        call_in_copy("tests.helpers.hostile_tasks:hang", b"", {}, deadline=100.0, memory_limit=0)
+    with pytest.raises(KeyboardInterrupt), CopiedProcess(deadline=100.0, memory_limit=0) as copy:
+        copy.call("tests.helpers.hostile_tasks:hang", b"", {})
     with pytest.raises(ChildProcessError):
         os.waitpid(copies[0], os.WNOHANG)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a copy of the process")
+def test_one_copy_works_until_a_task_ends_it():
+    """Each task that ends it has its own reason; the next one works in the next copy."""
+    tasks = "tests.helpers.hostile_tasks"
+    with CopiedProcess(deadline=2.0, memory_limit=50) as copy:
+        pids, reasons = [], []
+        for name in ("hang", "leave", "eat", "fail"):
+            pids += [copy.call(f"{tasks}:measure", b"page", {})["pid"] for _ in range(2)]
+            with pytest.raises(WorkerError) as error:
+                copy.call(f"{tasks}:{name}", b"", {})
+            reasons.append(error.value.reason)
+        pids.append(copy.call(f"{tasks}:measure", b"page", {})["pid"])
+    assert reasons == ["timeout", "crash", "memory", "error"]
+    assert pids[::2] == [*pids[1::2], pids[-1]]
+    assert len({os.getpid(), *pids}) == 1 + 4
+    with pytest.raises(ChildProcessError):
+        os.waitpid(pids[-1], os.WNOHANG)

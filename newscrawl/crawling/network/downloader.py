@@ -56,10 +56,11 @@ class Downloader(ScrapyDownloader):
     ``download_slot`` and an entry for the host in ``DOWNLOAD_SLOTS`` take precedence.
 
     A domain holds up no other one: ``CONCURRENT_REQUESTS`` limits the downloads, and slots take
-    turns. Style sheets are not counted, since their middleware limits them. With a scheduler that
-    takes care of slots, :attr:`max_waiting` other requests may wait for the delay of their slot, or
-    for robots.txt. When a crawl is stopped, these are refused at once as
-    ``stopped``, and those in progress after ``STOP_GRACE``.
+    turns. No download starts while pages of as many sites wait for a worker. Style sheets are not
+    counted, since their middleware limits them. With a scheduler that takes care of slots,
+    :attr:`max_waiting` other requests may wait for the delay of their slot, or for robots.txt. When
+    a crawl is stopped, these are refused at once as ``stopped``, and those in progress after
+    ``STOP_GRACE``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -73,6 +74,7 @@ class Downloader(ScrapyDownloader):
         self._running = 0
         #: slots that wait for their turn
         self._held: dict[Slot, None] = {}
+        self._workers: WorkerPool | None = None
         self._stopped = False
         self._watcher: asyncio.Task[None] | None = None
         crawler.signals.connect(self._watch, signals.spider_opened)
@@ -101,11 +103,20 @@ class Downloader(ScrapyDownloader):
         return await super()._enqueue_request(request)
 
     def _process_queue(self, slot: Slot) -> None:
-        is_full = 0 < self.total_concurrency <= self._running
-        if is_full and slot.queue and SHEET_SITE not in slot.queue[0][0].meta:
+        if self._is_full() and slot.queue and SHEET_SITE not in slot.queue[0][0].meta:
             self._held[slot] = None
         else:
             super()._process_queue(slot)
+
+    def _is_full(self) -> bool:
+        waiting = self._workers.waiting_sites if self._workers else 0
+        return 0 < self.total_concurrency <= max(self._running, waiting)
+
+    def _resume(self) -> None:
+        while self._held and not self._is_full():
+            held = next(iter(self._held))
+            del self._held[held]
+            self._process_queue(held)
 
     def _wait_for_download(self, slot: Slot, request: Request, *args: Any) -> Any:
         # Scrapy does so when its task starts, after it has emptied the queue: without a delay, all
@@ -124,10 +135,7 @@ class Downloader(ScrapyDownloader):
         finally:
             self._downloads.discard(task)
             self._running -= SHEET_SITE not in request.meta
-            while self._held and self._running < self.total_concurrency:
-                held = next(iter(self._held))
-                del self._held[held]
-                self._process_queue(held)
+            self._resume()
 
     def refuse_waiting(self, key: str, reason: str) -> None:
         """Fail all requests that wait in the slot *key* with ``RefusedError(reason)``."""
@@ -138,6 +146,8 @@ class Downloader(ScrapyDownloader):
 
     def _watch(self) -> None:
         self._watcher = asyncio.create_task(self._stop_with_spider())
+        self._workers = WorkerPool.for_crawler(self.crawler)
+        self._workers.on_turn = self._resume
         if is_reactor_installed():
             from twisted.internet import reactor  # noqa: PLC0415  # importing it installs one
 

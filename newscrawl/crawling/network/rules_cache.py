@@ -138,9 +138,9 @@ class RulesCache:
         on_new: Callable[[HostRules], Coroutine[Any, Any, None]] | None,
     ) -> HostRules:
         try:
-            stored = await self._memory.find(self._name, key) if self._memory else []
+            stored = self._memory.find_committed(self._name, key) if self._memory else None
             if stored:
-                _, text, until = stored[0]
+                text, until = stored
                 end = clock.on_steady_clock(datetime.fromtimestamp(until, UTC))
                 rules = HostRules(**json.loads(text) | {"until": end, "remembered": True})
             else:

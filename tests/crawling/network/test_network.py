@@ -5,6 +5,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
 
 import pytest
 from scrapy import Request, Spider, signals
@@ -16,8 +17,14 @@ from twisted.internet.defer import Deferred
 from newscrawl.crawling.logs import LogText, LogTextFilter
 from newscrawl.crawling.network import RefusedError, copy_response
 from newscrawl.crawling.network.downloader import Downloader, LookupThread
-from newscrawl.crawling.network.page_download import MAX_HEADER_FEEDS, header_feeds, header_hints
+from newscrawl.crawling.network.page_download import (
+    MAX_HEADER_FEEDS,
+    SHEET_SITE,
+    header_feeds,
+    header_hints,
+)
 from newscrawl.middlewares.politeness import REFUSAL_LIMIT, Pace
+from newscrawl.workers.pool import WorkerPool
 from tests.conftest import run_python
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -118,6 +125,35 @@ async def test_slots_take_turns(monkeypatch: pytest.MonkeyPatch):
     for request in late:
         with pytest.raises(RefusedError, match="closed"):
             await request
+
+
+async def test_downloads_wait_for_the_pages_before_them(monkeypatch: pytest.MonkeyPatch):
+    """While pages of as many sites as there may be downloads wait for workers, only sheets come."""
+    downloader = make_downloader(CONCURRENT_REQUESTS=2)
+    downloader.crawler.engine = Mock(_slot=Mock(closing=None))
+    pool = WorkerPool(0)
+    monkeypatch.setattr(WorkerPool, "for_crawler", lambda _: pool)
+    downloader._watch()
+
+    async def download(request: Request) -> Response:
+        return Response(request.url)
+
+    monkeypatch.setattr(downloader.handlers, "download_request_async", download)
+    task = "tests.helpers.hostile_tasks:spin"
+    pages = [
+        asyncio.ensure_future(pool.call(task, b"", site=site, seconds=0.05)) for site in "abbc"
+    ]
+    await asyncio.sleep(0)
+    assert pool.waiting_sites == 2
+    page = asyncio.ensure_future(downloader._enqueue_request(Request("http://a.example")))
+    sheet = Request("http://a.example/sheet.css", meta={SHEET_SITE: "a.example"})
+    await downloader._enqueue_request(sheet)
+    assert not page.done()
+    await page
+    assert not pages[-1].done()
+    await asyncio.gather(*pages)
+    await pool.close()
+    downloader._end_watch()
 
 
 async def test_requests_that_wait_need_a_scheduler_that_knows_slots():
