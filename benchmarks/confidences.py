@@ -75,10 +75,7 @@ def measure(pages: Sequence[LabelledPage], models: Path) -> list[PageOutcome[lis
 
 def _cases(page: LabelledPage, models: Path) -> Iterator[Case]:
     article = extract(
-        page.html(),
-        page.url,
-        fetched_at=page.fetched_at,
-        options=ExtractOptions(models=models),
+        page.html(), page.url, fetched_at=page.fetched_at, options=ExtractOptions(models=models)
     )
     for name, result in _results(page, article):
         if found := article.evidence.get(name):
@@ -162,11 +159,7 @@ def main() -> None:
     pages = [page for folder in folders for page in load_corpus(folder).pages]
     learn_from = [page for page in pages if page.corpus in MAY_TRAIN]
     outcomes = map_folds(
-        pages,
-        measure,
-        learn_from=learn_from,
-        fit=fit_default,
-        workers=arguments.workers,
+        pages, measure, learn_from=learn_from, fit=fit_default, workers=arguments.workers
     )
     cases = [case for outcome in outcomes for case in outcome.value]
     print_tables([source_table(cases), error_table(cases)], sys.stdout)

@@ -132,10 +132,7 @@ def measure(
 
 
 def _one_round(
-    roots: dict[str, Path],
-    pages: Sequence[LabelledPage],
-    others: Sequence[LabelledPage],
-    unit: str,
+    roots: dict[str, Path], pages: Sequence[LabelledPage], others: Sequence[LabelledPage], unit: str
 ) -> dict[str, list[Cost | None]]:
     costs: dict[str, list[Cost | None]] = {name: [] for name in roots}
     with ExitStack() as stack:

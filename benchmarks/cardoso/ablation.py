@@ -99,10 +99,7 @@ def _changes(
     changes: dict[str, tuple[Pairs | None, Pairs | None]] = {}
     for label, names in (groups | {"4 to 7, all visual": VISUAL}).items():
         changed_dates = pages.models(partial(date_data, names=_without(DATE_FEATURES, names)))
-        changes[label] = (
-            _titles_without(pages, names),
-            _date_pairs(pages, changed_dates, found),
-        )
+        changes[label] = (_titles_without(pages, names), _date_pairs(pages, changed_dates, found))
     far = _date_pairs(pages, pages.models(_dates_without_distance), found)
     changes[_label("title_distance")] = None, far
     changes[_label("title_edit_distance")] = _titles_without(pages, ("title_edit_distance",)), None

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cardoso.cross_validation import folds, out_of_fold
-from benchmarks.cardoso.scoring import (
-    ALL,
-    Pair,
-    by_group,
-    classified_pairs,
-    figure,
-    fold_models,
-)
+from benchmarks.cardoso.scoring import ALL, Pair, by_group, classified_pairs, figure, fold_models
 from benchmarks.cardoso.style_pool import GROUPS, INCOMPLETE
 from benchmarks.dots import Dot, dot_chart
 from benchmarks.result_page import Figure

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html as lxml_html
 
 from benchmarks.papers.measured_pages import by_site
-from newscrawl.body.coreex import (
-    CoreExParameters,
-    coreex,
-    count_terminals,
-    find_title,
-)
+from newscrawl.body.coreex import CoreExParameters, coreex, count_terminals, find_title
 from newscrawl.document.document import TEXT, parse_document
 from newscrawl.document.encoding import to_utf8
 from newscrawl.document.rows import HEADINGS

@@ -57,7 +57,7 @@ NCE_NOTES: Mapping[str, str] = {
         "Sites of all corpora, in order of F1. The figures of the 22 sites of the paper are lost in "
         "its text, except for means and two cells (bradenton.com: recall 96.1 %; "
         "watfordobserver.com: precision 54.3 %, relevant content 16.9 %)."
-    ),
+    )
 }
 
 COREEX = f"""\

@@ -126,12 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder for the answers of other tools, by version; empty it if the call of a tool changes "
         "(default: %(default)s)",
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE.md",
-        help="write the tables to this file",
-    )
+    parser.add_argument("--out", type=Path, metavar="FILE.md", help="write the tables to this file")
     return parser
 
 

@@ -27,11 +27,7 @@ def load_newscrawl(method: str, models: str | None = None) -> Callable[[PageInpu
 
     def run(page: PageInput) -> Output:
         article = extract(
-            page.data,
-            page.url,
-            fetched_at=page.fetched_at,
-            method=method,
-            options=options,
+            page.data, page.url, fetched_at=page.fetched_at, method=method, options=options
         )
         return Output(
             article.title,
