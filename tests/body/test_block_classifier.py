@@ -1,10 +1,9 @@
 """The block classifier: blocks, labels, features and choice."""
 
-from __future__ import annotations
-
 import math
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 from hypothesis import given
@@ -18,17 +17,12 @@ from newscrawl.body.block_features import (
     shared_probabilities,
 )
 from newscrawl.body.blocks import find_blocks, find_roots
-from newscrawl.body.classifier import body_candidates, choose_blocks, load_body_models
+from newscrawl.body.classifier import BodyModels, body_candidates, choose_blocks, load_body_models
 from newscrawl.body.nce import nce
 from newscrawl.document.document import Document, parse_document
+from newscrawl.ensemble.ensemble import Columns
 from newscrawl.extraction.extract import ExtractOptions, extract
 from newscrawl.lab.training.block_labels import label_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from newscrawl.body.classifier import BodyModels
-    from newscrawl.ensemble.ensemble import Columns
 
 STORY = (
     "The bridge over the harbour was closed in the spring, when divers found that two of its piers had moved by the width of a hand.",

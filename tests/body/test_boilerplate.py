@@ -1,7 +1,5 @@
 """Tests of the boilerplate rules: captions, boxes, bylines, dates and link blocks."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.body.boilerplate import boilerplate

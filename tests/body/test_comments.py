@@ -1,9 +1,7 @@
 """Tests of the removal of readers' comments."""
 
-from __future__ import annotations
-
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,9 +18,6 @@ from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.metrics import mean
 from newscrawl.text import words
 from tests.pages.commented_pages import CommentedPage, commented_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
 STORY = "<h1>Council does nothing at all</h1>" + f"<p>{SENTENCE * 3}</p>" * 8

@@ -1,8 +1,8 @@
 """Compiled modules of the body algorithms against their Python sources."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,10 +14,6 @@ from newscrawl.extraction import render
 from newscrawl.text import squeeze, tokens
 from tests.conftest import corpus_pages
 from tests.helpers.compiled import python_module
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import ModuleType
 
 if str(block_features.__file__).endswith(".py"):
     pytest.skip("the modules are not compiled", allow_module_level=True)

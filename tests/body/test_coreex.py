@@ -1,10 +1,8 @@
 """Tests of CoreEx: the examples of the paper, its variants, and today's constants."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,9 +22,6 @@ from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.lab.paper_methods import COREEX_VARIANTS
 from newscrawl.text import tokens, words
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PUBLISHED, TODAY = CoreExParameters.PUBLISHED, CoreExParameters.TODAY
 BASIC, WEIGHTED, SUBSET = (COREEX_VARIANTS[name] for name in ("R1", "R2", "R3"))

@@ -1,10 +1,8 @@
 """Tests of ECON: Joint-para, Extract-news, and punctuation of many scripts."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,9 +15,6 @@ from newscrawl.extraction.render import render
 from newscrawl.lab.corpora.corpus import load_corpus
 from newscrawl.lab.corpora.metrics import bag_score, mean
 from newscrawl.text import words
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BEST, LITERAL = EconParameters.BEST, EconParameters.LITERAL
 

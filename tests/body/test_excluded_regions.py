@@ -1,7 +1,5 @@
 """Regions, lists and repeated texts that are no candidates for the body."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.body.blocks import find_blocks

@@ -1,7 +1,5 @@
 """Blocks that accompany the paragraphs of a story in markup of all makes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

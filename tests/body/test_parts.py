@@ -1,8 +1,6 @@
 """Tests of the parts of an article: captions, code, embeds, lists, quotes and tables."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from newscrawl.extraction.extract import DEFAULT_METHOD, ExtractOptions, extract
 from newscrawl.workers.tasks import extract_page
 from tests.commands.test_command_extract import scrapy_extract
 from tests.pages.commented_pages import commented_pages
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SENTENCE = "The council met on Tuesday and voted, after some hours, to do nothing at all. "
 STORY = "".join(f"<p>{SENTENCE * 3}No. {number}.</p>" for number in range(9))

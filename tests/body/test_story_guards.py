@@ -1,7 +1,5 @@
 """Tests of pages on which a rule would remove the article."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.body.comments import comment_rows

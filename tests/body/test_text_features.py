@@ -1,7 +1,5 @@
 """Features of texts: words of furniture."""
 
-from __future__ import annotations
-
 import pytest
 
 from newscrawl.body.text_features import text_columns

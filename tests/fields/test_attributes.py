@@ -1,7 +1,5 @@
 """Attributes 1 to 9 of text nodes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Authors of references in JSON-LD, and of visible bylines."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,18 +1,14 @@
 """Titles, dates and authors of pages that users of other tools reported trouble with."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from newscrawl.extraction.extract import extract
-
-if TYPE_CHECKING:
-    from newscrawl.items import Article
+from newscrawl.items import Article
 
 CASES = Path(__file__).parents[1] / "cases"
 FETCHED = "2026-05-20T12:00:00+00:00"

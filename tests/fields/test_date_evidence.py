@@ -1,7 +1,6 @@
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +8,7 @@ from newscrawl import extract
 from newscrawl.body.nce import nce
 from newscrawl.document.document import parse_document
 from newscrawl.fields.dates import decide
+from newscrawl.fields.dates.calendars import VisibleDate
 from newscrawl.fields.dates.decide import (
     MAX_NODE_LENGTH,
     MAX_TITLE_DISTANCE,
@@ -22,11 +22,6 @@ from newscrawl.fields.titles.title import choose_title
 from newscrawl.lab.corpora.corpus import HALVES, Half, load_corpus
 from newscrawl.lab.evaluation.day_scores import day_means
 from newscrawl.lab.evaluation.page_scores import evaluate
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from newscrawl.fields.dates.calendars import VisibleDate
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 URL = "https://news.example/bridge"

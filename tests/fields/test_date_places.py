@@ -1,7 +1,5 @@
 """Dates by their form and place on the page."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Fields on request that pages state: forty pages of publishing systems, and hostile values."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from datetime import UTC, datetime

@@ -1,6 +1,4 @@
 # ruff: noqa: DTZ001  # naive instants are a result of parse_date
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest

@@ -1,25 +1,20 @@
 """Structured data read as extruct reads them, its reference."""
 
-from __future__ import annotations
-
 import json
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import lxml.html
 import pytest
+from lxml.etree import _Element
 
 from newscrawl.document.document import Document, parse_document
 from newscrawl.fields.metadata.jsonld import as_list
 from newscrawl.fields.metadata.structured_data import StructuredData
 from newscrawl.lab.corpora.corpus import load_corpus
 from tests.conftest import skip_missing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from lxml.etree import _Element
 
 PROPERTIES = ("datePublished", "dateModified", "headline")
 # supported by extruct, and fb

@@ -1,9 +1,6 @@
-from __future__ import annotations
-
 import tomllib
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from babel import Locale
@@ -11,12 +8,9 @@ from babel.dates import format_date, format_skeleton
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newscrawl.fields.dates.calendars import make_day
+from newscrawl.fields.dates.calendars import Calendar, VisibleDate, make_day
 from newscrawl.fields.dates.visible_dates import latest_day, read_dates
 from newscrawl.fields.dates.vocabulary import fold
-
-if TYPE_CHECKING:
-    from newscrawl.fields.dates.calendars import Calendar, VisibleDate
 
 NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 CASES: dict[str, dict[str, dict[str, str]]] = tomllib.loads(

@@ -1,19 +1,14 @@
 """Tasks in copies of this process."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from newscrawl.workers.child import WorkerError
 from newscrawl.workers.copied_process import CopiedProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

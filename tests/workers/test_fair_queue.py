@@ -1,7 +1,5 @@
 """Order and budgets of the tasks of several sites."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from contextlib import suppress

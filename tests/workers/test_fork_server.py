@@ -1,10 +1,8 @@
 """Fork server: workers as copies of one process."""
 
-from __future__ import annotations
-
 import os
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -12,9 +10,6 @@ import pytest
 from newscrawl.workers.fork_server import ForkServer, can_fork, launch
 from newscrawl.workers.process import PRELOAD, Limits, WorkerProcess
 from tests.helpers.processes import assert_gone, run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="requires Linux 5.3 or later")
 

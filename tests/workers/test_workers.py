@@ -1,13 +1,13 @@
 """Worker pool: results, failures and limits of tasks."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,10 +17,6 @@ from newscrawl.workers.fork_server import can_fork
 from newscrawl.workers.pool import WorkerPool
 from newscrawl.workers.process import Limits, WorkerProcess
 from tests.helpers.processes import assert_gone, run_python
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
 HOSTILE = {
     "hang": "timeout",
