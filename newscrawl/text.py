@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from html import unescape as unescape_text
+from html.entities import html5
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,7 @@ _WESTERN_WORDS = b"".join(
 )
 _WESTERN_START = 16  # characters
 _WORD = lazy_regex(rf"[{_SPACELESS}]|[^\W{_SPACELESS}]+")
+_REFERENCE = lazy_regex(r"&(#[xX]?[0-9a-fA-F]++;?|[0-9a-zA-Z]++(?:;|(?![=0-9a-zA-Z])))")
 _INVISIBLE = lazy_regex("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # C0 without tab and line feed, C1, and the overrides of the direction of text.
 _CONTROL_CHARACTERS = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
@@ -70,6 +73,19 @@ def words(text: str) -> list[str]:
             return [word for line in text.split("\n") for word in words(line)]
         return folded_words(folded(text))
     return western.translate(_WESTERN_WORDS, b"\xad").decode("cp1252").split()  # soft hyphens
+
+
+def unescape(text: str) -> str:
+    """Return *text* with its character references resolved as in attributes of HTML.
+
+    One without a semicolon stays before a letter, a digit or ``=``: "?a=1&copy=2".
+    """
+    return _REFERENCE.sub(_character, text) if "&" in text else text
+
+
+def _character(reference: re.Match[str]) -> str:
+    known = html5.get(reference[1])
+    return known or (unescape_text(reference[0]) if reference[1][0] == "#" else reference[0])
 
 
 def word_f1(first: str, second: str) -> float:

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from html import unescape
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urljoin
 
 from newscrawl.css.parser import Sheet, media_applies, parse_sheet
 from newscrawl.patterns import lazy_regex
+from newscrawl.text import unescape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -51,6 +51,7 @@ _CLOSERS = {
 _ATTRIBUTE = lazy_regex(
     rb"""[\s/]*+([^\s/>=][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
 )
+_TAG_END = lazy_regex(rb"""(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
 _STYLE_END = lazy_regex(rb"</style", re.IGNORECASE)
 _IMPORT = lazy_regex("@import", re.IGNORECASE)
 # Services and files of fonts and icons, whose sheets have no style of text.
@@ -125,9 +126,9 @@ def _references(html: bytes) -> Iterator[_Reference]:
     """Yield the ``base``, ``link`` and ``style`` elements that matter, in document order."""
     html = html[:MAX_SCANNED_BYTES]
     for name, start, end in _find_elements(html, _MAX_TAGS):
-        attributes, inside = _attributes(html, start)
+        attributes = _attributes(html, start)
         if _matters(name, attributes.get):
-            css = html[inside:end].decode(errors="replace") if name == "style" else ""
+            css = _content(html, start, end) if name == "style" else ""
             yield name, css or attributes.get("href", "")
 
 
@@ -148,10 +149,8 @@ def _references_in(document: Document, names: Collection[str]) -> Iterator[_Refe
         if name != "style":
             yield name, attributes["href"]
         elif places:
-            _, inside = _attributes(source, places[row])
-            closer = _STYLE_END.search(source, inside)
-            css = source[inside : closer.start() if closer else None]
-            yield name, css.decode(errors="replace")
+            closer = _STYLE_END.search(source, places[row])
+            yield name, _content(source, places[row], closer.start() if closer else len(source))
         else:
             yield name, document.element(row).text or ""
 
@@ -191,8 +190,8 @@ def _find_elements(html: bytes, limit: int) -> Iterator[tuple[str, int, int]]:
             yield name.decode(), opener.end(), position
 
 
-def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
-    """Return the attributes of the tag whose name ends at *start*, and the end of the tag."""
+def _attributes(html: bytes, start: int) -> dict[str, str]:
+    """Return the attributes of the tag whose name ends at *start*, if it is short."""
     attributes: dict[str, str] = {}
     stop = start + _MAX_TAG_LENGTH
     for _ in range(_MAX_ATTRIBUTES):
@@ -203,7 +202,13 @@ def _attributes(html: bytes, start: int) -> tuple[dict[str, str], int]:
         value = part[2] or part[3] or part[4] or b""
         attributes.setdefault(name, unescape(value.decode(errors="replace")))
         start = part.end()
-    return attributes, html.find(b">", start, stop) + 1 or start
+    return attributes
+
+
+def _content(html: bytes, start: int, end: int) -> str:
+    """Return the content of the element that ends at *end*; the name of its tag ends at *start*."""
+    tag = _TAG_END.match(html, start, end)
+    return html[tag.end() if tag else start : end].decode(errors="replace")
 
 
 def style_blocks(document: Document) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urljoin, urlsplit
@@ -17,6 +16,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 from newscrawl.document.document import rows_between
 from newscrawl.language_words import pattern
 from newscrawl.patterns import lazy_regex
+from newscrawl.text import unescape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

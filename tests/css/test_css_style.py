@@ -357,3 +357,9 @@ def test_reads_the_same_sheets_of_rows_and_of_a_tree():
         "a",
         "b",
     ]
+
+
+def test_reads_sheets_of_long_tags():
+    """Some frameworks list all classes of a sheet in an attribute of its element."""
+    page = f'<style data-emotion="css {"1f39n02-Name " * 1000}">p {{ left: 1px }}</style><p>x'
+    assert style_blocks(parse_document(page)) == ["p { left: 1px }"]

@@ -10,6 +10,7 @@ from newscrawl.text import (
     folded_words,
     squeeze,
     tokens,
+    unescape,
     weighted_length,
     words,
 )
@@ -27,6 +28,19 @@ from newscrawl.text import (
 )
 def test_words(text: str, expected: list[str]):
     assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Bego&ntilde;a N&#250;&#xF1;ez &copy 2026 &eacute", "Begoña Núñez © 2026 é"),
+        ("/j.jpg?w=1&copy=2&sect=3&region4", "/j.jpg?w=1&copy=2&sect=3&region4"),
+        ("?a=1&amp;copy=2", "?a=1&copy=2"),
+        ("AT&T, R&D &unknown; &;&#;", "AT&T, R&D &unknown; &;&#;"),
+    ],
+)
+def test_unescape(text: str, expected: str):
+    assert unescape(text) == expected
 
 
 def test_words_of_windows_1252_are_those_of_the_patterns():

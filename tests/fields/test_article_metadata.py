@@ -1,6 +1,7 @@
 """Description, site name, section, tags, image, breadcrumbs and language of pages."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -264,6 +265,16 @@ MENU = "<h4>Topics</h4><p><a href=/topic/news>News</a> <a href=/topic/film>Film<
 def test_shown_tags(shown: str, tags: tuple[str, ...]):
     found = read(body=f"{MENU}<h1>Crane reopens</h1><p>It reopened on Monday.</p>{shown}<hr>{MENU}")
     assert found.tags == tags
+
+
+@pytest.mark.parametrize(
+    "made", [lambda url: article_ld(image=url), lambda url: meta(og_image=url)]
+)
+def test_parameters_of_addresses_are_no_references(made: Callable[[str], str]):
+    address = "https://x.example/bridge.jpg?id=1&copy=2&sect=3"
+    image = read(made(address)).image
+    assert image is not None
+    assert image.url == address
 
 
 def test_image_with_caption_and_credit_in_json_ld():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from html import unescape
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -29,7 +28,7 @@ from newscrawl.fields import (
 )
 from newscrawl.fields.kind.link_classifier import is_headline, link_kind, may_list_articles
 from newscrawl.items import NON_ARTICLE_KINDS
-from newscrawl.text import squeeze
+from newscrawl.text import squeeze, unescape
 from newscrawl.workers.tasks import extract_page
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from newscrawl.fields.metadata.jsonld import (
     types,
     unescaped,
 )
-from newscrawl.text import squeeze, word_f1
+from newscrawl.text import squeeze, unescape, word_f1
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -376,7 +375,7 @@ def plain_text(text: str) -> str:
     seen are removed.
     """
     if "&" in text:
-        text = html.unescape(html.unescape(text))
+        text = unescape(unescape(text))
     if "\\u" in text and _ESCAPED.search(text):
         text = unescaped(text)
     return " ".join((text if text.isprintable() else _CONTROL.sub("", text)).split())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from bisect import bisect_right
 from functools import cached_property, lru_cache
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from newscrawl.document.document import rows_between
 from newscrawl.items import Evidence
-from newscrawl.text import squeeze, weighted_length, word_f1, words
+from newscrawl.text import squeeze, unescape, weighted_length, word_f1, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -129,8 +128,7 @@ def heading_text(text: str) -> str:
 
     Character references are resolved, as some are escaped twice.
     """
-    if "&" in text:
-        text = html.unescape(text)
+    text = unescape(text)
     text = text if text.isascii() else _INVISIBLE.sub("", text).rstrip(_PERMALINK)
     clean = squeeze(text).removesuffix(" #")
     bullets = _BULLETS.match(clean)
