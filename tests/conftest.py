@@ -42,11 +42,13 @@ def skip_missing(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
-def run_python(code: str, **environment: str) -> str:
+def run_python(code: str, *arguments: str, timeout: float | None = None, **environment: str) -> str:
     """Return the output of *code* in a new interpreter."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *arguments],
+        cwd=REPOSITORY,
         env={**os.environ, **environment},
+        timeout=timeout,
         capture_output=True,
         text=True,
         check=True,

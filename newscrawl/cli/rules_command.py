@@ -64,14 +64,15 @@ def check(settings: Settings, /, *, folder: str, pages: str | None) -> int:
     store = _Pages(Path(pages) if pages else None)
     store.fetch(urls, settings)
     counts: Counter[str] = Counter()
-    for rule in rules:
-        if isinstance(rule, RuleError):
-            click.echo(printable(f"error: {rule}"))
-            counts["in error"] += 1
-            continue
-        outcome, notes = _outcome(rule, store, folder, settings)
-        counts[outcome] += 1
-        click.echo(printable(": ".join([f"{rule.name}.txt", outcome, *filter(None, [notes])])))
+    with CopiedProcess(**page_limits(settings)) as copy:
+        for rule in rules:
+            if isinstance(rule, RuleError):
+                click.echo(printable(f"error: {rule}"))
+                counts["in error"] += 1
+                continue
+            outcome, notes = _outcome(rule, store, folder, copy)
+            counts[outcome] += 1
+            click.echo(printable(": ".join([f"{rule.name}.txt", outcome, *filter(None, [notes])])))
     total = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
     number = "1 rule" if len(rules) == 1 else f"{len(rules)} rules"
     report(f"{number}: {total}" if rules else f"{folder}: no rule")
@@ -134,14 +135,14 @@ class _Pages:
         return read_page(path, url).html
 
 
-def _outcome(rule: SiteRule, pages: _Pages, folder: str, settings: Settings) -> tuple[str, str]:
+def _outcome(rule: SiteRule, pages: _Pages, folder: str, copy: CopiedProcess) -> tuple[str, str]:
     """Return whether *rule* holds, and what to say about it."""
     if not rule.tests:
         return "unchecked", "no test_url"
     notes: list[str] = []
     stale = checked = 0
     for test in rule.tests:
-        problems, is_read = _problems(rule, test, pages, folder, settings)
+        problems, is_read = _problems(rule, test, pages, folder, copy)
         notes += [f"{problem} ({test.url})" for problem in problems]
         checked += is_read
         stale += bool(problems) and is_read
@@ -150,7 +151,7 @@ def _outcome(rule: SiteRule, pages: _Pages, folder: str, settings: Settings) -> 
 
 
 def _problems(
-    rule: SiteRule, test: RuleTest, pages: _Pages, folder: str, settings: Settings
+    rule: SiteRule, test: RuleTest, pages: _Pages, folder: str, copy: CopiedProcess
 ) -> tuple[list[str], bool]:
     """Return why *rule* fails for a page, and whether the page was read."""
     try:
@@ -158,8 +159,7 @@ def _problems(
         if html is None:
             return [pages.errors.get(test.url, "page missing")], False
         arguments: dict[str, Any] = {"url": test.url, "site_rules": folder}
-        with CopiedProcess(**page_limits(settings)) as copy:
-            plain = copy.call(PAGE_TASK, html, arguments)
+        plain = copy.call(PAGE_TASK, html, arguments)
     except (OSError, SourceError, WorkerError) as error:
         return [str(error).removeprefix("DocumentError: ")], False
     return list(_failures(Article.from_dict(plain), rule, test)), True

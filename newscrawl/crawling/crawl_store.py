@@ -340,9 +340,8 @@ class SiteMemory(Component):
     def find_committed(self, name: str, owner: str) -> tuple[str, float] | None:
         """Return the value of *owner* and its end, None without; at once, as last committed."""
         args = (name, clock.now().timestamp(), owner)
-        for _, value, until in self._store.read_committed(_SELECT_OWNER, args):
-            return value, until
-        return None
+        found = self._store.read_committed(_SELECT_OWNER, args)
+        return found[0][1:] if found else None
 
     def put(self, name: str, owner: str, value: str, until: float) -> None:
         """Remember *value* of *owner* until a time in seconds since 1970."""

@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from copy import copy
 from functools import cached_property
-from html import unescape
 from itertools import accumulate, compress, filterfalse, islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ from newscrawl.document.rows import (
     WIDGET,
     Rows,
 )
-from newscrawl.text import squeeze, without_controls
+from newscrawl.text import squeeze, unescape, without_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

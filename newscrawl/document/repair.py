@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from html import unescape
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
+
+from newscrawl.text import unescape
 
 if TYPE_CHECKING:
     from collections.abc import Callable

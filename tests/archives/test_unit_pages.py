@@ -3,8 +3,6 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -25,7 +23,7 @@ from newscrawl.document.document import MAX_PAGE_BYTES
 from newscrawl.items import PageItem
 from newscrawl.pipeline_options import PipelineOptions
 from tests.archives.test_archives import Archive
-from tests.conftest import REPOSITORY
+from tests.conftest import run_python
 from tests.extraction.test_extraction import PAGE
 
 HTML = b"<p>A page."
@@ -388,14 +386,7 @@ def test_page_beyond_the_memory_limit_is_one_failure(tmp_path: Path):
         for url in (GOOD[0], URL, GOOD[1]):
             html = "a" * (400 * 2**20) if url == URL else PARAGRAPH
             writer.write_table(pa.table({"url": [url], "html": [html]}, schema))
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(path)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=100,
-    )
-    assert done.stdout.startswith(str(GOOD[:2]))
-    assert len(re.findall("Failure", done.stdout)) == 1
-    assert "memory" in done.stdout
+    output = run_python(READ, str(path), timeout=100)
+    assert output.startswith(str(GOOD[:2]))
+    assert len(re.findall("Failure", output)) == 1
+    assert "memory" in output

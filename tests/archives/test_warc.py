@@ -22,7 +22,7 @@ from newscrawl.archives.archive_writer import ArchiveThread, ArchiveWriter, Exch
 from newscrawl.crawling.output.atomic_write import PARTIAL_SUFFIX
 from samples import SampleSites
 from samples.server import write_sites_file
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, run_python
 from tests.helpers.forked_scrapy import ForkedScrapy
 
 AT = datetime(2026, 11, 22, 5, 30, 0, 123456, tzinfo=UTC)
@@ -125,14 +125,7 @@ def recover_elsewhere(folder: Path) -> str:
         "import sys, pathlib; from newscrawl.archives.archive_writer import recover;"
         "print(*recover(pathlib.Path(sys.argv[1])), sep='\\n', end='')"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", script, str(folder)],
-        cwd=REPOSITORY,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return ran.stdout
+    return run_python(script, str(folder))
 
 
 @pytest.mark.slow

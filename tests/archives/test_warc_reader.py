@@ -3,8 +3,6 @@
 import gzip
 import io
 import json
-import subprocess
-import sys
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -27,7 +25,7 @@ from newscrawl.archives.archive_reader import (
 from newscrawl.archives.captures import Failure, record_pages
 from newscrawl.items import PageItem
 from tests.archives.test_warc import exchange, records, write
-from tests.conftest import REPOSITORY
+from tests.conftest import run_python
 from tests.extraction.test_extraction import PAGE
 from tests.helpers.hostile_archives import (
     FORMS,
@@ -341,15 +339,7 @@ print(json.dumps([pages, counts, int(peak) // 1024]))
 
 def read_apart(path: Path) -> Any:
     """Read the archive at *path* in another process; return the pages, counts and peak memory."""
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(path)],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
-    return json.loads(done.stdout)
+    return json.loads(run_python(READ, str(path), timeout=300))
 
 
 @pytest.mark.slow

@@ -67,7 +67,8 @@ _PARTS_OF_MARKS = {
 _TRAIL_MARKS = frozenset(("›", "»", ">", ">>", "→", "/", "❯", "::"))
 # Pages of a tag.
 _TAG_PATH = lazy_regex(
-    r"/(?=[ehklmt])(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle|etiket|label)s?/"
+    r"/(?=[ehklmt])(?:tag|topic|theme|thema|themen|keyword|hashtag|etiqueta|tema|tagi|mot-cle"
+    r"|etiket|label)s?/"
 )
 _HEADINGS = HEADINGS - {"h1"}
 _SITE_PARTS = frozenset({"aside", "footer", "nav"})
